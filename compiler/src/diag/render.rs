@@ -1,0 +1,1 @@
+//! Diagnostics as text: the one place that knows how they look.

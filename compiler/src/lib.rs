@@ -1,0 +1,9 @@
+//! The compiler: S-expression tensor programs to artifacts.
+//!
+//! Text flows one way: `syntax` reads trees, `eval` traces them into graphs (`ir`) whose nodes mean what
+//! `ops` and `reference` say, `passes` rewrite graphs, `kernel` groups nodes into loops, `plan` gives them
+//! buffers and an order, `codegen` spells them for each target, and `pipeline` is the road itself.
+//! `driver` alone reads and writes files. ARCHITECTURE.md has the map and who may use whom.
+
+pub mod diag;
+pub mod syntax;

@@ -1,0 +1,3 @@
+//! `sxc`: arguments in, exit code out, nothing else.
+
+fn main() {}

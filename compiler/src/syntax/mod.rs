@@ -1,0 +1,35 @@
+//! Text to trees and back.
+
+use crate::diag::Span;
+
+/// A datum with its place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tree {
+    /// What it is.
+    pub datum: Datum,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// What a tree is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Datum {
+    /// `( … )`
+    List(Vec<Tree>),
+    /// `[ … ]`
+    Vector(Vec<Tree>),
+    /// `"…"`, unescaped
+    Str(String),
+    /// `:name`, without the colon
+    Keyword(String),
+    /// A name.
+    Symbol(String),
+    /// An integer.
+    Int(i64),
+    /// A float; `inf`, `-inf` and `nan` among them.
+    Float(f64),
+    /// `true` or `false`
+    Bool(bool),
+    /// `nil`
+    Nil,
+}

@@ -1,0 +1,4 @@
+//! The runtime library: artifact to answers.
+
+pub mod device;
+pub mod error;

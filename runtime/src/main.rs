@@ -1,0 +1,3 @@
+//! `sxrun`: arguments in, exit code out, nothing else.
+
+fn main() {}
