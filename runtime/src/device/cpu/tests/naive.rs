@@ -374,19 +374,18 @@ fn run_loop(work: &Loop, data: &mut [Data]) -> Vec<Refused> {
             }
         }
     }
-    for at in points(&sizes) {
-        all_bounds(&mut naive, &at, None);
-    }
-    naive.refused
-}
-
-/// Evaluates all checked indices at `at`.
-fn all_bounds(naive: &mut Naive<'_>, at: &[u64], acc: Option<Value>) {
-    for v in 0..naive.body.insts.len() {
-        if let Inst::Bounded { trap: Some(_), .. } = naive.body.insts[v] {
-            naive.value(Val(v as u32), at, acc);
+    for v in 0..work.body.insts.len() as u32 {
+        if let Inst::Bounded { x, trap: Some(_), .. } = work.body.insts[v as usize] {
+            // What is the same for a row is checked once a row, even where there is nothing along it.
+            let along = (work.dims.len()..sizes.len()).any(|c| naive.follows(x, c));
+            for row in points(&work.dims) {
+                for inner in if along { points(&work.along) } else { vec![vec![0; work.along.len()]] } {
+                    naive.value(Val(v), &[row.as_slice(), &inner].concat(), None);
+                }
+            }
         }
     }
+    naive.refused
 }
 
 /// An operand at all its coordinates.
@@ -417,14 +416,15 @@ fn run_contract(work: &Contract, data: &mut [Data]) -> Vec<Refused> {
     let rhs = operand(&work.rhs, [work.batch.clone(), work.k.clone(), work.n.clone()].concat(), data, &mut refused);
     let sizes = [work.batch.clone(), work.m.clone(), work.n.clone()].concat();
     let (b, m) = (work.batch.len(), work.m.len());
+    let before = data.to_vec();
     let sum = |at: &[u64]| {
         let terms = points(&work.k).into_iter().map(|k| {
             let x = lhs[&[&at[..b + m], &k].concat()];
             (x, rhs[&[&at[..b], &k, &at[b + m..]].concat()])
         });
-        match lhs.values().next() {
-            Some(F(_)) | None => F(terms.map(|(x, y)| x.float() as f64 * y.float() as f64).sum::<f64>() as f32),
-            Some(I(_)) => I(terms.fold(0i64, |s, (x, y)| s.wrapping_add(x.integer().wrapping_mul(y.integer()))) as i32),
+        match zero_of(&work.lhs.body, work.lhs.value, &before) {
+            F(_) => F(terms.map(|(x, y)| x.float() as f64 * y.float() as f64).sum::<f64>() as f32),
+            I(_) => I(terms.fold(0i64, |s, (x, y)| s.wrapping_add(x.integer().wrapping_mul(y.integer()))) as i32),
             _ => L(terms.fold(0i64, |s, (x, y)| s.wrapping_add(x.integer().wrapping_mul(y.integer())))),
         }
     };
