@@ -7,3 +7,6 @@
 
 pub mod diag;
 pub mod syntax;
+
+pub mod ir;
+pub mod ops;

@@ -1,0 +1,13 @@
+//! The graph as plain data: what is computed, with types, domains and origins, and no meaning of its own.
+
+pub mod domain;
+pub mod graph;
+pub mod op;
+pub mod origin;
+pub mod ty;
+
+pub use domain::{Domain, Interval};
+pub use graph::{Graph, Marks, Node, NodeId, Output, Value};
+pub use op::Op;
+pub use origin::{Origin, OriginId, Why};
+pub use ty::{Axis, Dim, Type};

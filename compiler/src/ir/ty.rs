@@ -1,0 +1,79 @@
+//! Types: dtype, dimensions with axis identity, domain.
+
+use super::domain::Domain;
+use std::fmt;
+use std::sync::Arc;
+use sx_artifact::dtype::DType;
+
+/// A named axis (`defaxis`, or a size given on the command line): equal only to itself, whatever its name.
+#[derive(Clone, Debug)]
+pub struct Axis {
+    /// Which axis it is.
+    pub id: u32,
+    /// What it is called.
+    pub name: Arc<str>,
+}
+
+impl PartialEq for Axis {
+    fn eq(&self, other: &Axis) -> bool {
+        self.id == other.id
+    }
+}
+
+impl Eq for Axis {}
+
+/// One dimension: a size and, where it has one, an identity that operations keep while they keep the dimension.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dim {
+    /// How many positions.
+    pub size: u64,
+    /// Which axis it is, or none for a bare number.
+    pub axis: Option<Axis>,
+}
+
+impl Dim {
+    /// A dimension without identity.
+    pub fn of(size: u64) -> Dim {
+        Dim { size, axis: None }
+    }
+}
+
+/// The type of a value in a graph.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Type {
+    /// How elements are stored.
+    pub dtype: DType,
+    /// The dimensions, outermost first.
+    pub dims: Vec<Dim>,
+    /// What elements may be.
+    pub domain: Domain,
+}
+
+impl Type {
+    /// A type without axis identities whose domain is the widest that `dtype` has.
+    pub fn plain(dtype: DType, shape: &[u64]) -> Type {
+        Type { dtype, dims: shape.iter().map(|&n| Dim::of(n)).collect(), domain: Domain::widest(dtype) }
+    }
+
+    /// The sizes alone.
+    pub fn shape(&self) -> Vec<u64> {
+        self.dims.iter().map(|d| d.size).collect()
+    }
+
+    /// How many axes.
+    pub fn rank(&self) -> usize {
+        self.dims.len()
+    }
+
+    /// How many elements.
+    pub fn count(&self) -> u64 {
+        self.dims.iter().map(|d| d.size).product()
+    }
+}
+
+/// As shape messages print it: `[2, 16] f32`.
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} {}", self.shape(), self.dtype)
+    }
+}
