@@ -1,5 +1,6 @@
 //! Kernels to a program: buffers, an order, and memory that intermediates share.
 
+pub mod interpret;
 pub mod memory;
 pub mod names;
 
