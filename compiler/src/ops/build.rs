@@ -53,7 +53,7 @@ impl<'g> Builder<'g> {
         matmul::check(&types, op)?;
         let (left, right) = (&types[0], &types[1]);
         let leading = broadcast::dims(&[matmul::leading(left), matmul::leading(right)])
-            .map_err(|_| Fault::LeadingDims { left: left.clone(), right: right.clone() })?;
+            .map_err(|_| Fault::LeadingDims { left: left.shape(), right: right.shape() })?;
         let whole = |ty: &Type| [&leading, &ty.dims[ty.rank() - 2..]].concat();
         let a = self.broadcast_to(a, &whole(left))?;
         let b = self.broadcast_to(b, &whole(right))?;

@@ -28,7 +28,7 @@ impl Rules for Composite {
         for (arg, (&input, got)) in region.inputs.iter().zip(args).enumerate() {
             let want = region.ty(input.into());
             if want.dtype != got.dtype || want.shape() != got.shape() {
-                return Err(Fault::Region { arg, want: want.clone(), got: got.clone() });
+                return Err(Fault::Region { arg, want: want.clone().into(), got: got.clone().into() });
             }
         }
         let result = |ty: &Type| Type { domain: domain(&self.name, region, args, ty), ..ty.clone() };

@@ -86,17 +86,17 @@ pub enum Fault {
     },
     /// The summed dimensions of a matrix product differ.
     InnerDims {
-        /// The left operand.
-        left: Type,
-        /// The right operand.
-        right: Type,
+        /// The left operand's shape.
+        left: Vec<u64>,
+        /// The right operand's shape.
+        right: Vec<u64>,
     },
     /// The leading dimensions of a matrix product do not broadcast.
     LeadingDims {
-        /// The left operand.
-        left: Type,
-        /// The right operand.
-        right: Type,
+        /// The left operand's shape.
+        left: Vec<u64>,
+        /// The right operand's shape.
+        right: Vec<u64>,
     },
     /// Too few axes.
     Rank {
@@ -181,16 +181,16 @@ pub enum Fault {
         /// The domain.
         domain: Domain,
         /// The type it was to be of, without it.
-        ty: Type,
+        ty: Box<Type>,
     },
     /// An operand that is not of the type its region declares.
     Region {
         /// Which operand.
         arg: usize,
         /// What the region declares.
-        want: Type,
+        want: Box<Type>,
         /// What it was given.
-        got: Type,
+        got: Box<Type>,
     },
     /// The type of a source is stated by whoever makes it, not inferred.
     Source,
@@ -303,10 +303,10 @@ impl Fault {
             Fault::BroadcastTo { from, to } => format!("{from:?} does not broadcast to {to:?}"),
             Fault::ShapesDiffer { left, right } => format!("shapes differ: {left:?} and {right:?}"),
             Fault::InnerDims { left, right } => {
-                format!("inner dims differ: {:?} x {:?}", left.shape(), right.shape())
+                format!("inner dims differ: {left:?} x {right:?}")
             }
             Fault::LeadingDims { left, right } => {
-                format!("leading dims do not broadcast: {:?} x {:?}", left.shape(), right.shape())
+                format!("leading dims do not broadcast: {left:?} x {right:?}")
             }
             Fault::Rank { arg, got, least } => {
                 format!("{} needs at least {}, it has {got}", name(*arg), axes_in_words(*least))
@@ -418,8 +418,7 @@ fn axes_in_words(count: usize) -> String {
     }
 }
 
-fn leading(ty: &Type) -> Vec<u64> {
-    let shape = ty.shape();
+fn leading(shape: &[u64]) -> Vec<u64> {
     shape[..shape.len().saturating_sub(2)].to_vec()
 }
 

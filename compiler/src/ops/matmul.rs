@@ -28,7 +28,7 @@ impl Rules for Matmul {
         let [a, b] = shape::operands(args, "2")?;
         check(args, *self)?;
         if leading(a).iter().map(|dim| dim.size).ne(leading(b).iter().map(|dim| dim.size)) {
-            return Err(Fault::LeadingDims { left: a.clone(), right: b.clone() });
+            return Err(Fault::LeadingDims { left: a.shape(), right: b.shape() });
         }
         let mut dims = super::broadcast::dims(&[leading(a), leading(b)])?;
         dims.extend([a.dims[a.rank() - 2].clone(), b.dims[b.rank() - 1].clone()]);
@@ -86,7 +86,7 @@ pub fn check(args: &[Type], op: Matmul) -> Result<(), Fault> {
         return Err(Fault::Rank { arg, got: args[arg].rank(), least: 2 });
     }
     if a.dims[a.rank() - 1].size != b.dims[b.rank() - 2].size {
-        return Err(Fault::InnerDims { left: a.clone(), right: b.clone() });
+        return Err(Fault::InnerDims { left: a.shape(), right: b.shape() });
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use sx_artifact::dtype::DType;
 pub fn check(domain: &Domain, ty: &Type) -> Result<(), Fault> {
     match reason(domain, ty) {
         None => Ok(()),
-        Some(_) => Err(Fault::DomainSense { domain: domain.clone(), ty: ty.clone() }),
+        Some(_) => Err(Fault::DomainSense { domain: domain.clone(), ty: ty.clone().into() }),
     }
 }
 
