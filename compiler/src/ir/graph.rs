@@ -121,7 +121,10 @@ impl Graph {
 
     /// Appends a node. For `ops::Builder`: everybody else goes through it.
     pub fn push(&mut self, node: Node) -> NodeId {
-        debug_assert!(node.args.iter().all(|v| (v.node.0 as usize) < self.nodes.len()), "operands come first");
+        debug_assert!(
+            node.args.iter().all(|v| (v.node.0 as usize) < self.nodes.len()),
+            "operands come first"
+        );
         self.nodes.push(node);
         NodeId(self.nodes.len() as u32 - 1)
     }
