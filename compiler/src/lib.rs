@@ -11,3 +11,8 @@ pub mod syntax;
 pub mod ir;
 pub mod ops;
 pub mod reference;
+
+pub mod kernel;
+pub mod passes;
+pub mod pipeline;
+pub mod plan;
