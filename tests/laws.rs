@@ -71,7 +71,8 @@ fn images_hold_every_value() {
                 let ranges: Vec<Interval> = list.iter().map(|&x| ranges_around(f64::from(x))[at]).collect();
                 let args = list.iter().map(|&x| vec![x].into()).collect();
                 let (value, image) = value_and_image(f, args, &ranges);
-                let held = image.holds(value) || value.is_nan() || (value.is_infinite() && image == Interval::REAL);
+                let held =
+                    image.holds(value) || value.is_nan() || (value.is_infinite() && image == Interval::REAL);
                 assert!(held, "{f:?}{list:?} = {value}, outside {image} of {ranges:?}");
             }
         }
@@ -86,7 +87,11 @@ fn images_of_integers_hold_every_value() {
                 let around = |&x: &i32| {
                     let range = ranges_around(f64::from(x))[at];
                     let fits = Interval::closed(f64::from(i32::MIN), f64::from(i32::MAX)).contains(&range);
-                    if fits || range.lo.is_infinite() || range.hi.is_infinite() { range } else { Interval::point(f64::from(x)) }
+                    if fits || range.lo.is_infinite() || range.hi.is_infinite() {
+                        range
+                    } else {
+                        Interval::point(f64::from(x))
+                    }
                 };
                 let ranges: Vec<Interval> = list.iter().map(around).collect();
                 let args = list.iter().map(|&x| vec![x].into()).collect();
