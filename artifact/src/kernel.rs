@@ -177,6 +177,39 @@ pub struct Body {
     pub insts: Vec<Inst>,
 }
 
+impl Inst {
+    /// The type of the value it defines, given those defined `before` it, or `None` where it names an
+    /// argument or value that is not there.
+    pub fn reg(&self, args: &[Arg], before: &[Reg]) -> Option<Reg> {
+        let of = |value: Val| before.get(value.0 as usize).copied();
+        match self {
+            Inst::Const(Const::F32(_)) => Some(Reg::F32),
+            Inst::Const(Const::I32(_)) => Some(Reg::I32),
+            Inst::Const(Const::I64(_)) => Some(Reg::I64),
+            Inst::Const(Const::Bool(_)) => Some(Reg::Bool),
+            Inst::Index { reg, .. } | Inst::Acc { reg } => Some(*reg),
+            Inst::Load { access, .. } => args.get(access.arg as usize).map(|arg| Reg::of(arg.dtype)),
+            Inst::Call { f, .. } if f.is_comparison() => Some(Reg::Bool),
+            Inst::Call { f: ScalarFn::Where, args } => args.get(1).copied().and_then(of),
+            Inst::Call { args, .. } => args.first().copied().and_then(of),
+            Inst::Convert { to, .. } => Some(*to),
+            Inst::RoundBf16 { x } | Inst::Bounded { x, .. } | Inst::Fold { x, .. } => of(*x),
+        }
+    }
+}
+
+impl Body {
+    /// The type of each value, in order. Panics on a body that names an argument or value that is not there:
+    /// a body from a file is validated before this is asked.
+    pub fn registers(&self, args: &[Arg]) -> Vec<Reg> {
+        let mut regs = Vec::with_capacity(self.insts.len());
+        for inst in &self.insts {
+            regs.push(inst.reg(args, &regs).expect("a validated body names only what is there"));
+        }
+        regs
+    }
+}
+
 /// A value written to an argument.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Store {
