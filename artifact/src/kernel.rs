@@ -2,7 +2,8 @@
 //!
 //! A kernel is a loop nest around a [`Body`]: straight-line scalar code in which each instruction defines one
 //! value. The CPU runs this form itself; WGSL, SPIR-V and MSL are spelled from it. Nothing here is trusted
-//! when it comes from a file: [`Kernel::validate`] proves that no access leaves its buffer.
+//! when it comes from a file: [`crate::validate`] proves that no access leaves its buffer, and says by which rules
+//! of a target.
 //!
 //! ## Coordinates
 //!
@@ -118,7 +119,8 @@ pub enum Inst {
         /// `I32` or `I64`.
         reg: Reg,
     },
-    /// An element of a read argument. Where `guard` is false nothing is read and the value is 0.
+    /// An element of a read argument. Where `guard` is false nothing is read and the value is 0: the element
+    /// may be out of bounds there.
     Load {
         /// Which element.
         access: Access,
@@ -157,7 +159,8 @@ pub enum Inst {
         x: Val,
         /// The size of the axis it indexes.
         size: u64,
-        /// Which trap of the kernel, or `None` where the index is proven to be in range.
+        /// Which trap of the kernel, or `None` where the compiler has proven that the index is in range. A file
+        /// cannot show that proof, so there a target clamps the index to `0..size` instead of testing it.
         trap: Option<u32>,
     },
     /// A per-element value reduced over all `along` coordinates. Only in a [`Loop`].
