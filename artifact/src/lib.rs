@@ -4,7 +4,7 @@
 //! kernels are made of, kernels as loops, programs as steps over buffers, and the container that holds them.
 //!
 //! Read in this order: [`dtype`], [`tensor`], [`scalar`], [`kernel`], [`program`], [`validate`]; then the
-//! container: [`manifest`], [`write`](mod@write), [`read`].
+//! container: [`manifest`], [`write`](mod@write), [`read`]. [`tensor_file`] is for both machines' command lines.
 
 #![deny(unsafe_code)]
 
@@ -17,8 +17,9 @@ pub mod validate;
 
 pub mod atomic;
 pub mod error;
+mod layout;
 pub mod manifest;
 pub mod mapped;
 pub mod read;
+pub mod tensor_file;
 pub mod write;
-mod zip;

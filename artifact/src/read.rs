@@ -2,10 +2,11 @@
 //! byte, what the writer makes, and an entry's data is used only after its digest has been checked.
 
 use crate::error::Error;
+use crate::layout::{self, Layout};
 use crate::manifest::{self, Digest, FORMAT, MANIFEST, Manifest, Param};
 use crate::mapped::{self, Owner};
 use crate::program::{Program, Role};
-use crate::{write, zip};
+use crate::write;
 use rayon::prelude::*;
 use serde::Deserialize;
 use std::collections::HashMap;
@@ -251,18 +252,18 @@ fn manifest_of(bytes: &[u8]) -> Result<&[u8], Error> {
     if bytes.is_empty() {
         return not("the file is empty");
     }
-    let is_prefix = bytes.len() < 4 && zip::LOCAL.starts_with(bytes);
-    if !bytes.starts_with(&zip::LOCAL) && !is_prefix {
+    let is_prefix = bytes.len() < 4 && layout::LOCAL.starts_with(bytes);
+    if !bytes.starts_with(&layout::LOCAL) && !is_prefix {
         return not("it does not begin as one");
     }
-    let Some(first) = zip::first(bytes) else {
+    let Some(first) = layout::first(bytes) else {
         return Err(Error::Truncated { expected: 64, found: bytes.len() as u64 });
     };
     if first.name != MANIFEST {
         return not("it is a zip file, but its first entry is not `manifest.json`");
     }
     // The manifest is the first entry, so where its data starts does not depend on what it says.
-    let start = zip::ALIGN;
+    let start = layout::ALIGN;
     let end = start + first.length;
     match bytes.get(start as usize..end as usize) {
         Some(encoded) if crc32fast::hash(encoded) == first.crc32 => Ok(encoded),
@@ -329,7 +330,7 @@ fn check_manifest(manifest: &Manifest) -> Result<(), String> {
 }
 
 /// The file is, around its data, what the writer makes of this manifest.
-fn same_structure(bytes: &[u8], manifest: &Manifest, layout: &zip::Layout) -> Result<(), Error> {
+fn same_structure(bytes: &[u8], manifest: &Manifest, layout: &Layout) -> Result<(), Error> {
     let found = bytes.len() as u64;
     let head = &layout.entries[0];
     if bytes.get(..head.data as usize) != Some(&head.head[..]) {

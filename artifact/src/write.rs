@@ -3,9 +3,9 @@
 use crate::atomic;
 use crate::dtype::DType;
 use crate::error::Error;
+use crate::layout::{self, Item, Layout};
 use crate::manifest::{self, Digest, Entry, FORMAT, MANIFEST, Manifest, Memory, Param};
 use crate::program::{Program, Role};
-use crate::zip::{self, Item};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -97,7 +97,7 @@ struct Assembled<'a> {
     manifest: Vec<u8>,
     /// The other entries, in order.
     data: Vec<Cow<'a, [u8]>>,
-    layout: zip::Layout,
+    layout: Layout,
 }
 
 impl<'a> Assembled<'a> {
@@ -198,14 +198,14 @@ struct Heading {
 }
 
 /// The structure of the file that `manifest`, encoded as `encoded`, describes.
-pub(crate) fn layout(encoded: &[u8], manifest: &Manifest) -> Result<zip::Layout, Error> {
+pub(crate) fn layout(encoded: &[u8], manifest: &Manifest) -> Result<Layout, Error> {
     let first = Item { name: MANIFEST, length: encoded.len() as u64, crc32: crc32fast::hash(encoded) };
     let others = manifest.entries.iter().map(|entry| Item {
         name: &entry.name,
         length: entry.length,
         crc32: entry.crc32,
     });
-    zip::layout(&std::iter::once(first).chain(others).collect::<Vec<_>>())
+    layout::of(&std::iter::once(first).chain(others).collect::<Vec<_>>())
 }
 
 /// A program as the bytes of its entry.

@@ -73,7 +73,7 @@ const END_64: [u8; 4] = *b"PK\x06\x06";
 const LOCATOR_64: [u8; 4] = *b"PK\x06\x07";
 
 /// Lays `items` out. Fails where their lengths do not fit a file, which only a hostile manifest says.
-pub(crate) fn layout(items: &[Item<'_>]) -> Result<Layout, Error> {
+pub(crate) fn of(items: &[Item<'_>]) -> Result<Layout, Error> {
     let too_long = || Error::container("the entries together are longer than any file");
     let mut entries = Vec::with_capacity(items.len());
     let mut at = 0u64;
@@ -230,7 +230,7 @@ mod tests {
                         Item { name: &name, length: first, crc32: 1 },
                         Item { name: "b", length: second, crc32: 2 },
                     ];
-                    let layout = layout(&items).expect("these fit");
+                    let layout = of(&items).expect("these fit");
                     assert_eq!(layout.entries[0].header, 0);
                     assert_eq!(layout.entries[0].end, layout.entries[1].header);
                     for placed in &layout.entries {
@@ -246,6 +246,6 @@ mod tests {
     #[test]
     fn lengths_that_no_file_has_are_refused() {
         let items = [Item { name: "a", length: u64::MAX, crc32: 0 }, Item { name: "b", length: 9, crc32: 0 }];
-        assert!(layout(&items).is_err());
+        assert!(of(&items).is_err());
     }
 }
