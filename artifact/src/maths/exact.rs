@@ -1,7 +1,7 @@
 //! Functions with one right answer, bit for bit on every target: extremes, remainders, divisions, conversions.
 
+use super::NAN;
 use super::lane::{BitLane, Lane};
-use super::{NAN, is_nan};
 
 /// The larger; NaN if either is NaN; +0 of two zeros of which one is +0.
 #[inline(always)]
@@ -9,7 +9,7 @@ pub fn maximum<L: Lane>(a: L, b: L) -> L {
     // Equal floats have equal bits, zeros aside.
     let equal = (a.bits() & b.bits()).float();
     let y = L::select(a.lt(b), b, L::select(b.lt(a), a, equal));
-    L::select(is_nan(a) | is_nan(b), L::Bits::of(NAN).float(), y)
+    L::select(a.is_nan() | b.is_nan(), L::Bits::of(NAN).float(), y)
 }
 
 /// The smaller; NaN if either is NaN; -0 of two zeros of which one is -0.
@@ -17,7 +17,7 @@ pub fn maximum<L: Lane>(a: L, b: L) -> L {
 pub fn minimum<L: Lane>(a: L, b: L) -> L {
     let equal = (a.bits() | b.bits()).float();
     let y = L::select(a.lt(b), a, L::select(b.lt(a), b, equal));
-    L::select(is_nan(a) | is_nan(b), L::Bits::of(NAN).float(), y)
+    L::select(a.is_nan() | b.is_nan(), L::Bits::of(NAN).float(), y)
 }
 
 /// The nearest bf16, ties to even, as an f32. A NaN stays a NaN with its sign.
@@ -26,7 +26,7 @@ pub fn round_bf16<L: Lane>(x: L) -> L {
     let of = L::Bits::of;
     let bits = x.bits();
     let rounded = bits + of(0x7fff) + (bits.shr(16) & of(1));
-    (L::Bits::select(is_nan(x), bits | of(0x0040_0000), rounded) & of(0xffff_0000)).float()
+    (L::Bits::select(x.is_nan(), bits | of(0x0040_0000), rounded) & of(0xffff_0000)).float()
 }
 
 /// The remainder of a division rounded down: it has the divisor's sign, and it is exact.

@@ -2,10 +2,13 @@
 
 use super::lane::{BitLane, Lane};
 use super::table::{EXP, LN2};
-use super::{INF, is_nan, magnitude, poly, with_sign_of};
+use super::{INF, magnitude, poly, with_sign_of};
 
 /// Adding it to a value below 2^22 rounds the value to an integer, which then stands in the low bits.
 pub(super) const ROUNDER: f32 = 12_582_912.0;
+
+/// `exp` of anything above is infinite.
+const LAST_FINITE: f32 = 88.722_83;
 
 /// `x = n ln(2) + r` with `|r| <= ln(2) / 2`: `n << 23`, an exponent ready to add, and `r`.
 #[inline(always)]
@@ -32,13 +35,11 @@ pub(super) fn exp_inside<L: Lane>(x: L) -> L {
 /// e to the power of `x`. Below the smallest normal number the result is 0.
 #[inline(always)]
 pub fn exp<L: Lane>(x: L) -> L {
-    let bits = x.bits();
-    // The bits of floats order like integers: 88.722839 is the last finite result, -87.33654 the last normal.
-    let over = L::Bits::of(0x42b1_7217).less(bits);
-    let under = L::Bits::of(0xc2ae_ac4f).below(bits);
+    let over = L::of(LAST_FINITE).lt(x);
+    let under = x.lt(L::of(-87.336_54));
     let y = L::select(over, L::Bits::of(INF).float(), exp_inside(x));
     let y = L::select(under, L::of(0.0), y);
-    L::select(is_nan(x), x, y)
+    L::select(x.is_nan(), x, y)
 }
 
 /// `exp(x) - 1`, accurate near 0.
@@ -48,13 +49,12 @@ pub fn expm1<L: Lane>(x: L) -> L {
     // Half of it, so that 2^128 is never needed: 2^n (q + 1) - 1 = 2 (2^(n-1) q + (2^(n-1) - 1/2)).
     let scale = (exponent + L::Bits::of(126 << 23)).float();
     let half = scale * expm1_reduced(r) + (scale - L::of(0.5));
-    let bits = x.bits();
-    let over = L::Bits::of(0x42b1_7217).less(bits);
-    let under = L::Bits::of(0xc18a_a123).below(bits);
+    let over = L::of(LAST_FINITE).lt(x);
+    let under = x.lt(L::of(-17.4));
     let y = L::select(over, L::Bits::of(INF).float(), half + half);
     let y = L::select(under, L::of(-1.0), y);
     let tiny = magnitude(x).less(L::Bits::of(0x3300_0000));
-    L::select(tiny | is_nan(x), x, y)
+    L::select(tiny | x.is_nan(), x, y)
 }
 
 /// The hyperbolic tangent: `t / (t + 2)` with `t = expm1(2 |x|)`.
@@ -68,5 +68,5 @@ pub fn tanh<L: Lane>(x: L) -> L {
     // From 9.02 on the result rounds to 1.
     let y = L::select(L::Bits::of(0x4110_5000).less(a), L::of(1.0), y);
     let tiny = a.less(L::Bits::of(0x3980_0000));
-    L::select(tiny | is_nan(x), x, with_sign_of(y, x))
+    L::select(tiny | x.is_nan(), x, with_sign_of(y, x))
 }

@@ -20,9 +20,11 @@ pub trait Lane:
     fn abs(self) -> Self;
     /// The square root.
     fn sqrt(self) -> Self;
+    /// Whether it is NaN. Shader compilers assume that no float is: they ask the bits.
+    fn is_nan(self) -> Self::Mask;
     /// Itself; a target whose compiler reorders floating-point code hides the value from it here.
     fn opaque(self) -> Self;
-    /// `self < other`; the answer is unspecified where either is NaN, since shader compilers assume it away.
+    /// `self < other`; unspecified where either is NaN.
     fn lt(self, other: Self) -> Self::Mask;
     /// `self == other`; unspecified for NaN.
     fn eq(self, other: Self) -> Self::Mask;
@@ -92,6 +94,10 @@ impl Lane for f32 {
     #[inline(always)]
     fn sqrt(self) -> f32 {
         f32::sqrt(self)
+    }
+    #[inline(always)]
+    fn is_nan(self) -> bool {
+        f32::is_nan(self)
     }
     #[inline(always)]
     fn opaque(self) -> f32 {

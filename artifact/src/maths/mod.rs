@@ -40,12 +40,6 @@ fn magnitude<L: Lane>(x: L) -> L::Bits {
     x.bits() & L::Bits::of(0x7fff_ffff)
 }
 
-/// Whether `x` is NaN, asked of its bits: shader compilers assume that no float is one.
-#[inline(always)]
-pub fn is_nan<L: Lane>(x: L) -> L::Mask {
-    L::Bits::of(INF).less(magnitude(x))
-}
-
 /// `y`, which has no sign, with the sign of `x`.
 #[inline(always)]
 fn with_sign_of<L: Lane>(y: L, x: L) -> L {

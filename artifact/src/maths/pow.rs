@@ -4,7 +4,7 @@ use super::exp::{ROUNDER, exp_inside};
 use super::lane::{BitLane, Lane};
 use super::log::{normal, significand};
 use super::table::{LOG_POW, TWO_LOG2E};
-use super::{INF, NAN, is_nan, magnitude, poly};
+use super::{INF, NAN, magnitude, poly};
 
 /// The upper 12 bits of the significand: products of two such values are exact.
 #[inline(always)]
@@ -81,6 +81,6 @@ pub fn pow<L: Lane>(x: L, y: L) -> L {
     let negative = x.bits().less(of(0));
     let result = L::select(negative & odd, -result, result);
     let undefined = negative & !whole & !zero & !infinite;
-    let result = L::select(undefined | is_nan(x) | is_nan(y), of(NAN).float(), result);
+    let result = L::select(undefined | x.is_nan() | y.is_nan(), of(NAN).float(), result);
     L::select(ay.eq(of(0)) | x.bits().eq(of(0x3f80_0000)), L::of(1.0), result)
 }

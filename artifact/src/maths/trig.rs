@@ -2,7 +2,7 @@
 
 use super::lane::{BitLane, Lane};
 use super::table::{ASIN, ATAN, COS, PI, SIN, TWO_OVER_PI};
-use super::{INF, NAN, is_nan, magnitude, poly, with_sign_of};
+use super::{INF, NAN, magnitude, poly, with_sign_of};
 use std::f32::consts::{FRAC_PI_2, FRAC_PI_4};
 
 /// The 96 bits of `2 / pi` that matter for a significand with this biased exponent, high word first.
@@ -139,5 +139,5 @@ pub fn atan2<L: Lane>(y: L, x: L) -> L {
     let angle = L::select(steep, L::of(FRAC_PI_2) - (angle - L::of(0.5 * PI[1])), angle);
     let left = x.bits().less(of(0));
     let angle = L::select(left, L::of(PI[0]) - (angle - L::of(PI[1])), angle);
-    L::select(is_nan(x) | is_nan(y), of(NAN).float(), with_sign_of(angle, y))
+    L::select(x.is_nan() | y.is_nan(), of(NAN).float(), with_sign_of(angle, y))
 }
