@@ -3,7 +3,7 @@
 use super::*;
 
 /// erf in f64: the Taylor series up to 3, a continued fraction above.
-pub(super) fn erf_f64(x: f64) -> f64 {
+fn erf_f64(x: f64) -> f64 {
     let a = x.abs();
     let y = if a < 3.0 {
         let (mut term, mut sum) = (a, a);
@@ -56,7 +56,10 @@ fn distance(got: f32, want: f64) -> f64 {
     (f64::from(got) - want).abs() / 2f64.powi(exponent)
 }
 
-const UNARY: &[(ScalarFn, fn(f64) -> f64)] = &[
+/// A function and its meaning.
+type Case = (ScalarFn, fn(f64) -> f64);
+
+const UNARY: &[Case] = &[
     (ScalarFn::Exp, f64::exp),
     (ScalarFn::Log, f64::ln),
     (ScalarFn::Expm1, f64::exp_m1),
@@ -126,8 +129,8 @@ fn unary_functions_keep_their_bound() {
 
 #[test]
 fn binary_functions_keep_their_bound() {
-    type Case = (ScalarFn, fn(f64, f64) -> f64, f64);
-    let cases: [Case; 2] = [(ScalarFn::Pow, f64::powf, 8.0), (ScalarFn::Atan2, f64::atan2, 4.0)];
+    type Binary = (ScalarFn, fn(f64, f64) -> f64, f64);
+    let cases: [Binary; 2] = [(ScalarFn::Pow, f64::powf, 8.0), (ScalarFn::Atan2, f64::atan2, 4.0)];
     for (f, want, bound) in cases {
         let got = binary_f32(f).expect("a binary function");
         let mut worst = (0.0, 0.0, 0.0);
