@@ -12,18 +12,26 @@ use std::f32::consts::{FRAC_PI_2, FRAC_PI_4};
 fn window<B: BitLane>(exponent: B) -> [B; 3] {
     // The table starts with 32 zeros; the smallest exponent that gets here, -1, needs 25 of them.
     let start = exponent - B::of(120);
-    let word = |i: usize| B::of(TWO_OVER_PI[i]);
-    let bit = |n: u32| B::of(0).below(start & B::of(1 << n));
-    let (by_4, by_2, by_1) = (bit(7), bit(6), bit(5));
-    let four = |i: usize| if i < 4 { B::select(by_4, word(i + 4), word(i)) } else { word(i) };
-    let two: [B; 5] =
-        std::array::from_fn(|i| B::select(by_2, if i < 2 { word(i + 2) } else { four(i + 2) }, four(i)));
-    let one: [B; 4] = std::array::from_fn(|i| B::select(by_1, two[i + 1], two[i]));
+    let set = |n: u32| B::of(0).below(start & B::of(1 << n));
+    // Constants one by one: an array would be memory, and its loads would keep loops from vectorising.
+    let [w0, w1, w2, w3] = const { [TWO_OVER_PI[0], TWO_OVER_PI[1], TWO_OVER_PI[2], TWO_OVER_PI[3]] };
+    let [w4, w5, w6, w7] = const { [TWO_OVER_PI[4], TWO_OVER_PI[5], TWO_OVER_PI[6], TWO_OVER_PI[7]] };
+    let (by_4, by_2, by_1) = (set(7), set(6), set(5));
+    // Skip 4 words or none, then 2, then 1. Nothing follows a skip of 4.
+    let a0 = B::select(by_2, B::of(w2), B::select(by_4, B::of(w4), B::of(w0)));
+    let a1 = B::select(by_2, B::of(w3), B::select(by_4, B::of(w5), B::of(w1)));
+    let a2 = B::select(by_2, B::of(w4), B::select(by_4, B::of(w6), B::of(w2)));
+    let a3 = B::select(by_2, B::of(w5), B::select(by_4, B::of(w7), B::of(w3)));
+    let a4 = B::select(by_2, B::of(w6), B::of(w4));
+    let b0 = B::select(by_1, a1, a0);
+    let b1 = B::select(by_1, a2, a1);
+    let b2 = B::select(by_1, a3, a2);
+    let b3 = B::select(by_1, a4, a3);
     let shift = start & B::of(31);
-    std::array::from_fn(|i| {
-        // Two steps, because shifting by 32 is not defined.
-        one[i].shl_lane(shift) | one[i + 1].shr(1).shr_lane(B::of(31) - shift)
-    })
+    let back = B::of(31) - shift;
+    // The bits from below come in two steps, because shifting by 32 is not defined.
+    let joined = |up: B, down: B| up.shl_lane(shift) | down.shr(1).shr_lane(back);
+    [joined(b0, b1), joined(b1, b2), joined(b2, b3)]
 }
 
 /// `|x| = q pi/2 + r` with `|r| <= pi/4`: `q` modulo 4, and `r`. Integers all the way, so it holds for every finite `x`.
