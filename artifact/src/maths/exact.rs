@@ -29,8 +29,9 @@ pub fn round_bf16<L: Lane>(x: L) -> L {
     (L::Bits::select(x.is_nan(), bits | of(0x0040_0000), rounded) & of(0xffff_0000)).float()
 }
 
-/// The remainder of a division rounded down: it has the divisor's sign, and it is exact.
+/// The remainder of a division rounded down: it has the divisor's sign.
 ///
+/// It is exact however far apart the two are, but for one rounding where the divisor has to be added to it.
 /// NaN for an infinite dividend or a divisor of 0; a zero takes the divisor's sign.
 pub fn modulo(a: f32, b: f32) -> f32 {
     let rest = a % b;
