@@ -7,9 +7,11 @@
 //! container: [`manifest`], [`write`](mod@write), [`read`]. [`tensor_file`] is for both machines' command lines.
 
 #![deny(unsafe_code)]
+//! Read in this order: [`dtype`], [`tensor`], [`scalar`], [`maths`], [`kernel`], [`program`].
 
 pub mod dtype;
 pub mod kernel;
+pub mod maths;
 pub mod program;
 pub mod scalar;
 pub mod tensor;
