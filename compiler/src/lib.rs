@@ -7,3 +7,7 @@
 
 pub mod diag;
 pub mod syntax;
+
+pub mod ir;
+pub mod ops;
+pub mod reference;

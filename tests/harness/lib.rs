@@ -1,7 +1,8 @@
-//! What the tests share: repeatable random programs, and files whose expectations can be renewed.
+//! What the tests share: repeatable random programs and graphs, and files whose expectations can be renewed.
 
 pub mod golden;
 pub mod random;
+pub mod random_graph;
 
 use std::path::{Path, PathBuf};
 

@@ -28,7 +28,7 @@ pub fn format(sources: &Sources, file: FileId, sink: &mut Sink) -> Result<String
     }
     let mut page = Page::default();
     for (i, node) in nodes.iter().enumerate() {
-        if i > 0 && !(node.is_line_comment() && node.breaks == 0) {
+        if i > 0 && !node.ends_line(&page) {
             page.new_line(0, node.breaks > 1);
         }
         write_node(&mut page, node, 0);
@@ -59,6 +59,11 @@ impl Node<'_> {
 
     fn is_line_comment(&self) -> bool {
         matches!(self.shape, Shape::Comment(text) if text.starts_with(';'))
+    }
+
+    /// Whether it is a comment on what already stands on the line.
+    fn ends_line(&self, page: &Page) -> bool {
+        self.is_line_comment() && self.breaks == 0 && !page.is_full()
     }
 
     fn is_keyword(&self) -> bool {
@@ -219,7 +224,8 @@ fn write_broken(page: &mut Page, bracket: Bracket, items: &[Node<'_>], trail: us
         Layout::Call => write_call(page, items, trail),
         Layout::Elements => {
             let column = page.column();
-            write_items(page, items, column, trail, Breaking::of(items, column, trail));
+            let broken = items.iter().skip(1).any(|item| item.breaks > 0);
+            write_items(page, items, column, trail, Breaking::of(items, broken, column + trail));
         }
     }
 }
@@ -233,8 +239,7 @@ fn write_body(page: &mut Page, items: &[Node<'_>], heads: usize, trail: usize) {
         let trail = if i + 1 == items.len() { trail } else { 0 };
         let in_head = seen <= heads;
         let with_last = if in_head { item.breaks == 0 } else { after_keyword && item.breaks == 0 };
-        let on_line = item.is_line_comment() && item.breaks == 0;
-        if on_line || i == 0 {
+        if item.ends_line(page) || i == 0 {
             // A comment on the line of what it speaks of, or the name itself.
         } else if with_last && !page.is_full() && fits(page, item, trail) {
             page.put(" ");
@@ -272,16 +277,14 @@ fn write_call(page: &mut Page, items: &[Node<'_>], trail: usize) {
         return write_items_after(page, rest, start, trail, Breaking::Authors);
     };
     let below_first = page.column() + 1;
-    let mut breaking = Breaking::of(rest, below_first, trail);
+    let broken = rest.iter().any(|item| item.breaks > 0);
+    let breaking = Breaking::of(rest, broken, below_first + trail);
     let too_deep = |item: &Node<'_>| item.flat.is_some_and(|flat| below_first + flat + trail > WIDTH);
     let below_name =
         first > 0 || rest[0].breaks > 0 || (breaking == Breaking::Every && rest.iter().any(too_deep));
     if !below_name {
         page.put(" ");
         return write_items(page, rest, below_first, trail, breaking);
-    }
-    if breaking == Breaking::Authors && rest[0].breaks == 0 && first == 0 {
-        breaking = Breaking::Every;
     }
     write_items_after(page, rest, start, trail, breaking);
 }
@@ -297,21 +300,18 @@ enum Breaking {
 
 impl Breaking {
     /// A list that is only too long breaks everywhere, unless it is nothing but words, which fill lines.
-    fn of(items: &[Node<'_>], column: usize, trail: usize) -> Breaking {
-        let broken = items.iter().skip(1).any(|item| item.breaks > 0);
+    /// `outside` counts the columns that are taken before and behind it.
+    fn of(items: &[Node<'_>], broken: bool, outside: usize) -> Breaking {
         let words = items.iter().all(|item| matches!(item.shape, Shape::Atom(_)));
-        let flat = items.iter().try_fold(column + trail, |sum, item| Some(sum + 1 + item.flat?));
-        match flat {
-            Some(_) if !broken && !words => Breaking::Every,
-            _ => Breaking::Authors,
-        }
+        let flat = items.iter().try_fold(outside, |sum, item| Some(sum + 1 + item.flat?));
+        if flat.is_some() && !broken && !words { Breaking::Every } else { Breaking::Authors }
     }
 }
 
 /// Writes `items` behind something on the line, each below `column`.
 fn write_items_after(page: &mut Page, items: &[Node<'_>], column: usize, trail: usize, breaking: Breaking) {
     if let Some(first) = items.first() {
-        if !(first.is_line_comment() && first.breaks == 0) {
+        if !first.ends_line(page) {
             page.new_line(column, first.breaks > 1);
         }
         write_items(page, items, column, trail, breaking);
@@ -323,7 +323,7 @@ fn write_items(page: &mut Page, items: &[Node<'_>], column: usize, trail: usize,
     let mut after_keyword = false;
     for (i, item) in items.iter().enumerate() {
         let trail = if i + 1 == items.len() { trail } else { 0 };
-        if i > 0 && !(item.is_line_comment() && item.breaks == 0) {
+        if i > 0 && !item.ends_line(page) {
             let authors = breaking == Breaking::Authors || after_keyword;
             let stays = authors && item.breaks == 0 && !page.is_full();
             if stays && (fits(page, item, trail) || page.column() <= column) {

@@ -158,7 +158,7 @@ impl<'a> Reader<'a> {
         {
             self.suspect = Some((frame.span, token.span));
         }
-        let in_brackets = matches!(self.stack[0].open, Open::Bracket(_));
+        let in_brackets = self.stack.iter().any(|frame| matches!(frame.open, Open::Bracket(_)));
         let new_form = column == 0 && token.kind == Kind::Open(Bracket::Round);
         if new_form && in_brackets && self.margins == Margins::Trusted {
             self.end_marks(token.span);
@@ -258,10 +258,13 @@ impl<'a> Reader<'a> {
 
     /// Reports the outermost open bracket, with the one that the indentation accuses.
     fn unclosed(&mut self, next: Option<Span>) {
-        let Some(frame) = self.stack.first() else { return };
-        let Open::Bracket(bracket) = frame.open else { return };
+        let outermost = self.stack.iter().find_map(|frame| match frame.open {
+            Open::Bracket(bracket) => Some((bracket, frame.span)),
+            Open::Mark(_) => None,
+        });
+        let Some((bracket, span)) = outermost else { return };
         let message = format!("this `{}` is never closed", bracket.open());
-        let mut fault = Diagnostic::new(Code::ReadOpen, frame.span, message);
+        let mut fault = Diagnostic::new(Code::ReadOpen, span, message);
         if let Some((accused, _)) = self.suspect {
             fault = fault.note_at(accused, "by the indentation, this one should close on an earlier line");
         }
