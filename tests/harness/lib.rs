@@ -1,3 +1,4 @@
+<<<<<<< HEAD
 //! What the tests share: repeatable random programs and graphs, and files whose expectations can be renewed.
 
 pub mod golden;
@@ -43,3 +44,9 @@ pub fn shown(path: &Path) -> String {
 pub fn assert_none(wrong: &[String]) {
     assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
 }
+=======
+//! What the whole-system tests share.
+
+pub mod golden;
+pub mod sample;
+>>>>>>> ops
