@@ -10,3 +10,4 @@ pub mod syntax;
 
 pub mod ir;
 pub mod ops;
+pub mod reference;

@@ -28,6 +28,14 @@ macro_rules! codes {
 }
 
 codes! {
+    ReadOpen "E-READ-001" "a bracket that is never closed",
+    ReadClose "E-READ-002" "a bracket that closes nothing, or one of another kind",
+    ReadCut "E-READ-003" "a string or a comment that is never closed",
+    ReadEscape "E-READ-004" "an escape in a string that names no character",
+    ReadNumber "E-READ-005" "a word that looks like a number and is none",
+    ReadLetter "E-READ-006" "a character that begins no datum",
+    ReadDepth "E-READ-007" "brackets nested too deeply",
+    ReadMark "E-READ-008" "a quote mark with nothing to quote",
     DimShape "E-DIM-001" "shapes do not fit",
     DimDtype "E-DIM-002" "dtypes differ, or a keyword is not a dtype",
     DimTensor "E-DIM-003" "a tensor was expected",

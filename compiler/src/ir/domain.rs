@@ -1,47 +1,9 @@
-//! Domains: which values an element may have.
+//! Domains: which values an element may have, and how messages show them.
 
+use super::interval::Interval;
 use super::ty::Dim;
-use std::fmt;
+use std::sync::Arc;
 use sx_artifact::dtype::DType;
-
-/// A range of real numbers. An infinite end is open for the checker.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Interval {
-    /// The lower end.
-    pub lo: f64,
-    /// The upper end.
-    pub hi: f64,
-    /// Whether `lo` is excluded.
-    pub lo_open: bool,
-    /// Whether `hi` is excluded.
-    pub hi_open: bool,
-}
-
-impl Interval {
-    /// Every number.
-    pub const REAL: Interval =
-        Interval { lo: f64::NEG_INFINITY, hi: f64::INFINITY, lo_open: true, hi_open: true };
-    /// `[0, inf)`
-    pub const NON_NEG: Interval = Interval { lo: 0.0, hi: f64::INFINITY, lo_open: false, hi_open: true };
-    /// `(0, inf)`
-    pub const POS: Interval = Interval { lo: 0.0, hi: f64::INFINITY, lo_open: true, hi_open: true };
-    /// `[0, 1]`
-    pub const UNIT: Interval = Interval { lo: 0.0, hi: 1.0, lo_open: false, hi_open: false };
-    /// `[-1, 1]`
-    pub const SIGNED: Interval = Interval { lo: -1.0, hi: 1.0, lo_open: false, hi_open: false };
-
-    /// `[lo, hi]`
-    pub fn closed(lo: f64, hi: f64) -> Interval {
-        Interval { lo, hi, lo_open: lo.is_infinite(), hi_open: hi.is_infinite() }
-    }
-
-    /// True where every value of `other` is a value of `self`.
-    pub fn contains(&self, other: &Interval) -> bool {
-        let low = self.lo < other.lo || (self.lo == other.lo && (!self.lo_open || other.lo_open));
-        let high = other.hi < self.hi || (self.hi == other.hi && (!self.hi_open || other.hi_open));
-        low && high
-    }
-}
 
 /// What an element may be. Semantic domains name an axis by its position in the type.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,6 +35,15 @@ pub enum Domain {
     Index(Dim),
 }
 
+/// A range that the program gave a name (`defdomain`).
+#[derive(Clone, Debug, PartialEq)]
+pub struct UserDomain {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its values.
+    pub range: Interval,
+}
+
 impl Domain {
     /// `Real`
     pub const REAL: Domain = Domain::Range(Interval::REAL);
@@ -84,11 +55,78 @@ impl Domain {
             DType::F32 | DType::Bf16 | DType::I32 | DType::I64 => Domain::REAL,
         }
     }
+
+    /// The dtype of a type that gives only this domain.
+    pub fn implied_dtype(&self) -> DType {
+        match self {
+            Domain::Mask => DType::Bool,
+            Domain::Index(_) => DType::I64,
+            Domain::Range(_)
+            | Domain::Logit { .. }
+            | Domain::Prob { .. }
+            | Domain::LogProb { .. }
+            | Domain::Binary
+            | Domain::Additive => DType::F32,
+        }
+    }
+
+    /// The numbers an element may be, as a range. A mask has none: `[0, 1]` is what it becomes as numbers.
+    pub fn range(&self) -> Interval {
+        match self {
+            Domain::Range(range) => *range,
+            Domain::Logit { .. } => Interval::REAL,
+            Domain::Prob { .. } | Domain::Mask | Domain::Binary => Interval::UNIT,
+            Domain::LogProb { .. } | Domain::Additive => Interval::NON_POS,
+            Domain::Index(dim) => Interval::closed(0.0, dim.size.saturating_sub(1) as f64),
+        }
+    }
+
+    /// The axis that a semantic domain is about.
+    pub fn over(&self) -> Option<usize> {
+        match self {
+            Domain::Logit { over } | Domain::Prob { over } | Domain::LogProb { over } => Some(*over),
+            Domain::Range(_) | Domain::Mask | Domain::Binary | Domain::Additive | Domain::Index(_) => None,
+        }
+    }
+
+    /// The same domain over where its axis went, or its range where the axis is gone. Domains that are about
+    /// no axis stay.
+    pub fn moved(&self, to: impl Fn(usize) -> Option<usize>) -> Domain {
+        let Some(from) = self.over() else { return self.clone() };
+        match (self, to(from)) {
+            (Domain::Logit { .. }, Some(over)) => Domain::Logit { over },
+            (Domain::Prob { .. }, Some(over)) => Domain::Prob { over },
+            (Domain::LogProb { .. }, Some(over)) => Domain::LogProb { over },
+            _ => Domain::Range(self.range()),
+        }
+    }
+
+    /// The domain as messages show it, or nothing for `Real`: `Prob over C`, `Index[V]`, `[0, 2]`, `Unit`.
+    /// `dims` are those of the type; ranges that `names` lists go by their names.
+    pub fn shown(&self, dims: &[Dim], names: &[UserDomain]) -> Option<String> {
+        let over = |name: &str, over: usize| {
+            let axis = dims.get(over).and_then(|dim| dim.axis.as_ref());
+            Some(match axis {
+                Some(axis) => format!("{name} over {}", axis.name),
+                None => format!("{name} over {over}"),
+            })
+        };
+        match self {
+            Domain::Range(range) if *range == Interval::REAL => None,
+            Domain::Range(range) => Some(range_name(range, names)),
+            Domain::Logit { over: axis } => over("Logit", *axis),
+            Domain::Prob { over: axis } => over("Prob", *axis),
+            Domain::LogProb { over: axis } => over("LogProb", *axis),
+            Domain::Mask => Some("Mask".to_owned()),
+            Domain::Binary => Some("Binary".to_owned()),
+            Domain::Additive => Some("Additive".to_owned()),
+            Domain::Index(dim) => Some(format!("Index[{dim}]")),
+        }
+    }
 }
 
-impl fmt::Display for Interval {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (open, close) = (if self.lo_open { '(' } else { '[' }, if self.hi_open { ')' } else { ']' });
-        write!(f, "{open}{}, {}{close}", self.lo, self.hi)
-    }
+fn range_name(range: &Interval, names: &[UserDomain]) -> String {
+    let built_in = Interval::NAMED.iter().find(|(_, named)| named == range).map(|(name, _)| *name);
+    let user = || names.iter().find(|named| named.range == *range).map(|named| &*named.name);
+    built_in.or_else(user).map_or_else(|| range.to_string(), str::to_owned)
 }

@@ -78,6 +78,16 @@ impl Graph {
         Graph { name: name.into(), ..Graph::default() }
     }
 
+    /// A graph with the same name and origins, and nothing else.
+    pub fn without_nodes(&self) -> Graph {
+        Graph { name: self.name.clone(), origins: self.origins.clone(), ..Graph::default() }
+    }
+
+    /// Every origin, by number.
+    pub fn origins(&self) -> &[Origin] {
+        &self.origins
+    }
+
     /// Every node, operands before users.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
@@ -111,7 +121,10 @@ impl Graph {
 
     /// Appends a node. For `ops::Builder`: everybody else goes through it.
     pub fn push(&mut self, node: Node) -> NodeId {
-        debug_assert!(node.args.iter().all(|v| (v.node.0 as usize) < self.nodes.len()), "operands come first");
+        debug_assert!(
+            node.args.iter().all(|v| (v.node.0 as usize) < self.nodes.len()),
+            "operands come first"
+        );
         self.nodes.push(node);
         NodeId(self.nodes.len() as u32 - 1)
     }

@@ -1,6 +1,6 @@
 //! Types: dtype, dimensions with axis identity, domain.
 
-use super::domain::Domain;
+use super::domain::{Domain, UserDomain};
 use std::fmt;
 use std::sync::Arc;
 use sx_artifact::dtype::DType;
@@ -38,6 +38,16 @@ impl Dim {
     }
 }
 
+/// The axis by its name, or the size: `C`, `8`.
+impl fmt::Display for Dim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.axis {
+            Some(axis) => f.write_str(&axis.name),
+            None => write!(f, "{}", self.size),
+        }
+    }
+}
+
 /// The type of a value in a graph.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Type {
@@ -68,6 +78,20 @@ impl Type {
     /// How many elements.
     pub fn count(&self) -> u64 {
         self.dims.iter().map(|d| d.size).product()
+    }
+
+    /// As domain messages print it: `[b C] Prob over C`, `[b t] Index[V]`, `[8 3] i32`. The dtype is shown only
+    /// where the domain implies another, the domain only where it says something.
+    pub fn shown(&self, names: &[UserDomain]) -> String {
+        let dims: Vec<String> = self.dims.iter().map(Dim::to_string).collect();
+        let mut text = format!("[{}]", dims.join(" "));
+        if self.dtype != self.domain.implied_dtype() {
+            text += &format!(" {}", self.dtype);
+        }
+        if let Some(domain) = self.domain.shown(&self.dims, names) {
+            text += &format!(" {domain}");
+        }
+        text
     }
 }
 
