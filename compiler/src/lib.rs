@@ -11,3 +11,5 @@ pub mod syntax;
 pub mod ir;
 pub mod ops;
 pub mod reference;
+
+pub mod eval;
