@@ -1,9 +1,9 @@
-<<<<<<< HEAD
 //! What the tests share: repeatable random programs and graphs, and files whose expectations can be renewed.
 
 pub mod golden;
 pub mod random;
 pub mod random_graph;
+pub mod sample;
 
 use std::path::{Path, PathBuf};
 
@@ -44,9 +44,3 @@ pub fn shown(path: &Path) -> String {
 pub fn assert_none(wrong: &[String]) {
     assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
 }
-=======
-//! What the whole-system tests share.
-
-pub mod golden;
-pub mod sample;
->>>>>>> ops
