@@ -46,8 +46,4 @@ impl Env {
         }
         names
     }
-
-    pub(super) fn is_top(&self) -> bool {
-        self.0.is_none()
-    }
 }

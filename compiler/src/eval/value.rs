@@ -203,16 +203,6 @@ impl Value {
             },
         }
     }
-
-    /// Whether a tensor stands in it, at any depth.
-    pub(super) fn holds_tensor(&self) -> bool {
-        match self {
-            Value::Tensor(_) => true,
-            Value::Record(fields) => fields.iter().any(|(_, v)| v.holds_tensor()),
-            Value::Values(values) => values.iter().any(Value::holds_tensor),
-            other => other.items().is_some_and(|items| items.iter().any(Value::holds_tensor)),
-        }
-    }
 }
 
 fn all_same(a: &[Value], b: &[Value]) -> bool {
