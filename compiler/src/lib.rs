@@ -13,6 +13,7 @@ pub mod ir;
 pub mod ops;
 pub mod reference;
 
+pub mod eval;
 pub mod kernel;
 pub mod passes;
 pub mod pipeline;
