@@ -10,3 +10,4 @@ pub mod kernel;
 pub mod program;
 pub mod scalar;
 pub mod tensor;
+pub mod wgpu;

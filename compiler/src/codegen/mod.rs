@@ -1,0 +1,3 @@
+//! From kernels to the code of each target.
+
+pub mod wgsl;
