@@ -25,7 +25,7 @@ use part::{Part, Parts};
 use std::collections::{BTreeMap, BTreeSet};
 use sx_artifact::kernel::{Kernel, Work};
 use sx_artifact::program::Program;
-use sx_artifact::wgpu::{Dispatch, KernelCode, Needs, Variant, WgpuCode, When, msl_entry, spirv_entry, wgsl_entry};
+use sx_artifact::wgpu::{Dispatch, KernelCode, Needs, Variant, WgpuCode, When, metadata_entry, msl_entry, spirv_entry, wgsl_entry};
 
 /// Bytes of workgroup memory that every device has.
 const WORKGROUP_BYTES: u32 = 16 << 10;
@@ -34,7 +34,7 @@ const WORKGROUP_BYTES: u32 = 16 << 10;
 pub struct Generated {
     /// Entries of the artifact, by name.
     pub files: BTreeMap<String, Vec<u8>>,
-    /// What becomes `programs/GRAPH.wgpu.json`.
+    /// What `programs/GRAPH.wgpu.json`, one of the entries, says.
     pub code: WgpuCode,
 }
 
@@ -48,6 +48,8 @@ pub fn generate(program: &Program) -> Result<Generated, String> {
             .map_err(|why| format!("kernel `{}` of `{}` for wgpu: {why}", kernel.name, program.graph))?;
         generated.code.kernels.push(code);
     }
+    let metadata = serde_json::to_vec_pretty(&generated.code).map_err(|e| e.to_string())?;
+    generated.files.insert(metadata_entry(&program.graph), metadata);
     Ok(generated)
 }
 
