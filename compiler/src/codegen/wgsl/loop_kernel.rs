@@ -179,7 +179,7 @@ impl<'a> Rows<'a> {
     }
 
     fn row(&self, t: &mut Text, rows: u64) -> Result<(), String> {
-        let (d, a) = (names("d", self.l.dims.len()), names("a", self.l.along.len()));
+        let (d, a) = (names("d", self.l.dims.len()), names("r", self.l.along.len()));
         coordinates(t, "row", &d, &self.l.dims);
         let mut spell = Spell::new(&self.values, &self.header, "");
         spell.coords(&d, &self.l.dims, false);
