@@ -21,19 +21,8 @@ fn sx_abs64(a: vec2<u32>) -> vec2<u32> {
     return select(a, sx_neg64(a), (a.y >> 31u) == 1u);
 }
 
-// The high word of the product of two words.
-fn sx_mulhi(a: u32, b: u32) -> u32 {
-    let a0 = a & 0xffffu;
-    let a1 = a >> 16u;
-    let b0 = b & 0xffffu;
-    let b1 = b >> 16u;
-    let t = a1 * b0 + ((a0 * b0) >> 16u);
-    let u = (t & 0xffffu) + a0 * b1;
-    return a1 * b1 + (t >> 16u) + (u >> 16u);
-}
-
 fn sx_mul64(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
-    return vec2<u32>(a.x * b.x, sx_mulhi(a.x, b.x) + a.x * b.y + a.y * b.x);
+    return vec2<u32>(a.x * b.x, sx_mul_high(a.x, b.x) + a.x * b.y + a.y * b.x);
 }
 
 fn sx_eq64(a: vec2<u32>, b: vec2<u32>) -> bool {

@@ -3,10 +3,11 @@
 //! Data sits here and nothing else of ours is used: element types, host tensors, the scalar functions that
 //! kernels are made of, kernels as loops, programs as steps over buffers, and the container that holds them.
 //!
-//! Read in this order: [`dtype`], [`tensor`], [`scalar`], [`kernel`], [`program`].
+//! Read in this order: [`dtype`], [`tensor`], [`scalar`], [`maths`], [`kernel`], [`program`].
 
 pub mod dtype;
 pub mod kernel;
+pub mod maths;
 pub mod program;
 pub mod scalar;
 pub mod tensor;

@@ -90,7 +90,9 @@ impl Tensor {
             DType::Bf16 => Data::Bf16(bytemuck::allocation::pod_collect_to_vec(bytes)),
             DType::I32 => Data::I32(bytemuck::allocation::pod_collect_to_vec(bytes)),
             DType::I64 => Data::I64(bytemuck::allocation::pod_collect_to_vec(bytes)),
-            DType::Bool if bytes.iter().all(|&b| b <= 1) => Data::Bool(bytes.iter().map(|&b| b == 1).collect()),
+            DType::Bool if bytes.iter().all(|&b| b <= 1) => {
+                Data::Bool(bytes.iter().map(|&b| b == 1).collect())
+            }
             DType::Bool => return None,
         };
         Some(Tensor { dtype, shape: shape.to_vec(), data })

@@ -8,3 +8,7 @@
 pub mod codegen;
 pub mod diag;
 pub mod syntax;
+
+pub mod ir;
+pub mod ops;
+pub mod reference;

@@ -50,7 +50,11 @@ pub struct SharedBytes {
 
 impl SharedBytes {
     /// The bytes `start..end` of `owner`.
-    pub fn new(owner: std::sync::Arc<dyn AsRef<[u8]> + Send + Sync>, start: usize, end: usize) -> SharedBytes {
+    pub fn new(
+        owner: std::sync::Arc<dyn AsRef<[u8]> + Send + Sync>,
+        start: usize,
+        end: usize,
+    ) -> SharedBytes {
         assert!(start <= end && end <= (*owner).as_ref().len(), "a range within its owner");
         SharedBytes { owner, start, end }
     }

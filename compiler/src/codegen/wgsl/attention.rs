@@ -147,7 +147,7 @@ impl Fused<'_> {
             let s = format!("s{i}");
             let name = self.operand(t, &a.score, &self.score, &format!("x{i}"), ["t", &s], [a.t, a.s])?;
             t.line(format!("let score{i} = select(bitcast<f32>(0xff800000u ^ sx.zero), {name}, s0 + {i}u < keys);"));
-            t.line(format!("block = sx_max(block, score{i});"));
+            t.line(format!("block = sx_maximum(block, score{i});"));
         }
         self.rescale(t, "block");
         t.line(format!("for (var e = 0u; e < {}u; e++) {{", a.e));
@@ -241,8 +241,8 @@ impl Fused<'_> {
         t.line("}");
         let name = self.operand(t, &a.score, &self.score, "x", ["t", "s"], [a.t, a.s])?;
         t.line(format!("let score = select(bitcast<f32>(0xff800000u ^ sx.zero), {name}, s0 + lane < keys);"));
-        self.tree(t, "score", "sx_max(tree[lane], tree[lane + half])");
-        t.line("let next = sx_max(most, tree[0]);");
+        self.tree(t, "score", "sx_maximum(tree[lane], tree[lane + half])");
+        t.line("let next = sx_maximum(most, tree[0]);");
         t.line("workgroupBarrier();");
         self.rescale(t, "next");
         t.line("let weight = sx_exp(score - base);");

@@ -242,7 +242,7 @@ impl<'a> Spell<'a> {
         let name = self.name(x);
         match (self.values.repr(x), to) {
             (Repr::F32, Reg::F32) | (Repr::Bool, Reg::Bool) => name,
-            (Repr::F32, Reg::I32) => format!("sx_i32_of_f32({name})"),
+            (Repr::F32, Reg::I32) => format!("sx_f32_to_i32({name})"),
             (Repr::F32, Reg::I64) => format!("sx_i64_of_f32({name})"),
             (Repr::F32, Reg::Bool) => format!("((bitcast<u32>({name}) & 0x7fffffffu) != 0u)"),
             (Repr::I32, Reg::F32) => format!("f32({name})"),

@@ -109,7 +109,7 @@ impl Generated {
             return Err(format!("{} bytes of workgroup memory are more than every device has", code.workgroup_bytes));
         }
         let wgsl = code.wgsl(true);
-        let guarded = translate::check(&wgsl).inspect_err(|_| eprintln!("{wgsl}"))?;
+        let guarded = translate::check(&wgsl)?;
         let spirv = if exact {
             translate::check(&code.wgsl(false))?.spirv(true)?
         } else {

@@ -1,17 +1,14 @@
 //! The scalar functions in WGSL: one arm each.
 
 use super::values::Repr;
+use crate::codegen::maths;
 use sx_artifact::kernel::{Const, FoldOp};
 use sx_artifact::scalar::ScalarFn;
 
 /// The text of the maths functions.
 pub(super) fn maths_text() -> String {
-    let names = ["exp", "log", "sin", "cos", "tanh", "asin", "acos"];
-    let mut text: String = names.iter().map(|n| format!("fn sx_{n}(x: f32) -> f32 {{ return {n}(x); }}\n\n")).collect();
-    text.push_str("fn sx_expm1(x: f32) -> f32 { return exp(x) - 1.0; }\n\nfn sx_log1p(x: f32) -> f32 { return log(1.0 + x); }\n\n");
-    text.push_str("fn sx_erf(x: f32) -> f32 { return tanh(x); }\n\nfn sx_rsqrt(x: f32) -> f32 { return 1.0 / sqrt(x); }\n\n");
-    text.push_str("fn sx_pow(x: f32, y: f32) -> f32 { return pow(x, y); }\n\nfn sx_atan2(y: f32, x: f32) -> f32 { return atan2(y, x); }\n");
-    text
+    let functions = ScalarFn::ALL.iter().filter_map(|&f| maths::wgsl(f));
+    [maths::PREAMBLE.to_owned()].into_iter().chain(functions).collect::<Vec<_>>().join("\n\n")
 }
 
 /// An expression for `f` of `args`. `repr` is the form of all arguments (of the branches, for `where`), and of
@@ -35,8 +32,8 @@ fn float(f: ScalarFn, x: &[String]) -> Option<String> {
         Mul => format!("opq({} * {})", x[0], x[1]),
         Div => format!("({} / {})", x[0], x[1]),
         Mod => format!("sx_mod({}, {})", x[0], x[1]),
-        Maximum => format!("sx_max({}, {})", x[0], x[1]),
-        Minimum => format!("sx_min({}, {})", x[0], x[1]),
+        Maximum => format!("sx_maximum({}, {})", x[0], x[1]),
+        Minimum => format!("sx_minimum({}, {})", x[0], x[1]),
         Pow => format!("sx_pow({}, {})", x[0], x[1]),
         Atan2 => format!("sx_atan2({}, {})", x[0], x[1]),
         Eq => format!("({} == {})", x[0], x[1]),

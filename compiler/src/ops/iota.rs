@@ -1,0 +1,52 @@
+//! Positions along an axis.
+
+use super::scalar::Kind;
+use super::{Fault, Rules, Tolerance, Trap, shape};
+use crate::ir::op::Iota;
+use crate::ir::{Domain, Interval, Type};
+use sx_artifact::dtype::DType;
+use sx_artifact::tensor::{Data, Tensor};
+
+impl Rules for Iota {
+    fn name(&self) -> &str {
+        "iota"
+    }
+
+    fn summary(&self) -> &'static str {
+        "the position of each element along an axis, counted from 0"
+    }
+
+    fn example(&self) -> &'static str {
+        "(iota [2 2] :axis 1) ; => [[0 1] [0 1]]"
+    }
+
+    fn infer(&self, args: &[Type]) -> Result<Vec<Type>, Fault> {
+        let [] = shape::operands(args, "no")?;
+        if !self.dtype.is_int() {
+            return Err(Fault::ResultDtype { got: self.dtype, want: Kind::Integer });
+        }
+        shape::countable(&self.dims)?;
+        let axis = self.dims.get(self.axis);
+        let size = axis.ok_or(Fault::Axis { axis: self.axis as i64, rank: self.dims.len() })?.size;
+        let last = size.saturating_sub(1) as f64;
+        let wraps = self.dtype == DType::I32 && f64::from(i32::MAX) < last;
+        let range = if wraps { Interval::REAL } else { Interval::closed(0.0, last).outward(self.dtype) };
+        Ok(vec![Type { dtype: self.dtype, dims: self.dims.clone(), domain: Domain::Range(range) }])
+    }
+
+    fn reference(&self, _args: &[&Tensor]) -> Result<Vec<Tensor>, Trap> {
+        let sizes = shape::sizes(&self.dims);
+        let inner: u64 = sizes[self.axis + 1..].iter().product();
+        let count: u64 = sizes.iter().product();
+        let positions = (0..count).map(|at| at / inner % sizes[self.axis]);
+        let data: Data = match self.dtype {
+            DType::I64 => positions.map(|at| at as i64).collect::<Vec<_>>().into(),
+            _ => positions.map(|at| at as i32).collect::<Vec<_>>().into(),
+        };
+        Ok(vec![Tensor::new(&sizes, data)])
+    }
+
+    fn tolerance(&self) -> Tolerance {
+        Tolerance::Exact
+    }
+}

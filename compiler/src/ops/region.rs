@@ -1,0 +1,54 @@
+//! Running a graph node by node: the meaning of composites and, in `reference`, of programs.
+
+use super::{Trap, rules};
+use crate::ir::{Graph, Node, NodeId, Value};
+use std::sync::Arc;
+use sx_artifact::tensor::Tensor;
+
+/// The outputs of `graph`. Each node is asked of `source` first, and computed where that has no value for it.
+/// A trap comes with the node that met it.
+pub fn evaluate(
+    graph: &Graph,
+    source: &dyn Fn(NodeId, &Node) -> Option<Arc<Tensor>>,
+) -> Result<Vec<Arc<Tensor>>, (NodeId, Trap)> {
+    let mut left = graph.uses();
+    let mut values: Vec<Vec<Option<Arc<Tensor>>>> = Vec::with_capacity(graph.nodes().len());
+    for id in graph.ids() {
+        let node = graph.node(id);
+        let results = match source(id, node) {
+            Some(fed) => vec![Some(fed)],
+            // Nobody looks at it, and only an index could tell that it was not computed.
+            None => {
+                let held: Vec<Arc<Tensor>> = node.args.iter().map(|&arg| held(&values, arg)).collect();
+                compute(node, &held).map_err(|trap| (id, trap))?
+            }
+        };
+        values.push(results);
+        for arg in &node.args {
+            release(&mut values, &mut left, *arg);
+        }
+    }
+    Ok(graph.outputs.iter().map(|output| held(&values, output.value)).collect())
+}
+
+fn compute(node: &Node, args: &[Arc<Tensor>]) -> Result<Vec<Option<Arc<Tensor>>>, Trap> {
+    if let crate::ir::Op::Constant(constant) = &node.op {
+        return Ok(vec![Some(constant.value.clone())]);
+    }
+    let args: Vec<&Tensor> = args.iter().map(|arg| &**arg).collect();
+    Ok(rules(&node.op).reference(&args)?.into_iter().map(|result| Some(Arc::new(result))).collect())
+}
+
+fn held(values: &[Vec<Option<Arc<Tensor>>>], value: Value) -> Arc<Tensor> {
+    let result = &values[value.node.0 as usize][value.result as usize];
+    result.clone().expect("a value is kept until its last use")
+}
+
+/// Drops the results of a node after the last use of them.
+fn release(values: &mut [Vec<Option<Arc<Tensor>>>], left: &mut [u32], arg: Value) {
+    let node = arg.node.0 as usize;
+    left[node] -= 1;
+    if left[node] == 0 {
+        values[node].iter_mut().for_each(|result| *result = None);
+    }
+}
