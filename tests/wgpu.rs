@@ -147,6 +147,107 @@ fn check(cases: Vec<Case>) {
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
+/// The inputs of a case with one element of an index replaced.
+fn trapping() -> (Case, Tensor) {
+    let case = cases::movement().pop().unwrap();
+    (case, cases::tensor(vec![3i32, 0, 10, -1, 7]))
+}
+
+#[test]
+fn an_index_out_of_range_is_reported_and_reaches_nothing() {
+    let (case, bad) = trapping();
+    let program = program(std::slice::from_ref(&case));
+    let files = Files(generate(&program).unwrap().files);
+    for (way, wgsl, as_cpu) in WAYS {
+        let Some(device) = device(wgsl, as_cpu) else { return };
+        let mut ready = device.prepare(Prepare { program: &program, contents: &files }).unwrap();
+        let good: Vec<&Tensor> = case.inputs.iter().collect();
+        let outputs = ready.call(&good, Context::default()).unwrap();
+        let error = ready.call(&[good[0], &bad, good[2]], Context::default()).unwrap_err();
+        assert!(matches!(error, Error::Trap { site: 0, position: 3, value: -1 }), "{way}: {error}");
+        // The next call is not the poorer for it.
+        assert_eq!(outputs, ready.call(&good, Context::default()).unwrap(), "{way}");
+        assert_eq!(ready.profile(&good, Context::default()).unwrap().len(), 1, "{way}");
+    }
+}
+
+#[test]
+fn steps_copy_and_repeat() {
+    use cases::{Code, case, store, tensor};
+    use sx_artifact::dtype::DType;
+    use sx_artifact::kernel::*;
+    // Three times: y = x + step; x = y. The state and the answer see all of it.
+    let mut code = Code::default();
+    let x = code.load(0, 0, &[1]);
+    let step = code.load(1, 0, &[0]);
+    let float = code.convert(Reg::F32, step);
+    let sum = code.call(sx_artifact::scalar::ScalarFn::Add, &[x, float]);
+    let work = Work::Loop(Loop { dims: vec![5], along: vec![], body: code.body(), stores: vec![store(sum, 2, &[1])] });
+    let inputs = vec![tensor(vec![0f32; 5]), tensor(vec![0i64])];
+    let case = case("count", inputs, &[(DType::F32, 5, Close::Exact)], work);
+    let launch = Launch { kernel: 0, args: [1, 2, 3].map(|resource| Binding { resource }).to_vec(), sites: vec![], origins: vec![] };
+    let program = Program {
+        graph: "cases".to_owned(),
+        resources: vec![
+            resource("x".to_owned(), DType::F32, 5, Role::Input),
+            resource("now".to_owned(), DType::F32, 5, Role::Scratch { slot: 0 }),
+            resource("step".to_owned(), DType::I64, 1, Role::Context),
+            resource("y".to_owned(), DType::F32, 5, Role::Output),
+        ],
+        kernels: vec![case.kernel],
+        steps: vec![
+            Step::Copy { from: 0, to: 1 },
+            Step::Loop { count: 3, body: vec![Step::Launch(launch), Step::Copy { from: 3, to: 1 }] },
+        ],
+        slots: vec![20],
+        sites: vec![],
+        origins: vec![],
+    };
+    let Some(device) = device(false, None) else { return };
+    let files = Files(generate(&program).unwrap().files);
+    let mut ready = device.prepare(Prepare { program: &program, contents: &files }).unwrap();
+    let x = tensor(vec![0f32, 1.0, 2.0, 3.0, 4.0]);
+    let context = Context { step: 7, microbatch: 0 };
+    assert_eq!(ready.call(&[&x], context).unwrap(), [tensor(vec![21f32, 22.0, 23.0, 24.0, 25.0])]);
+}
+
+#[test]
+fn an_argument_larger_than_a_binding_is_bound_in_windows() {
+    use cases::{Code, case, store, tensor};
+    use sx_artifact::dtype::DType;
+    use sx_artifact::kernel::*;
+    // 36 Mi floats are 144 MiB: read backwards, a thousandth of them, on both sides of the border.
+    let n = 36u64 << 20;
+    let mut code = Code::default();
+    let x = code.load(0, n as i64 - 1, &[-1024]);
+    let stores = vec![store(x, 1, &[1])];
+    let work = Work::Loop(Loop { dims: vec![n / 1024], along: vec![], body: code.body(), stores });
+    let large: Vec<f32> = (0..n).map(|i| i as f32).collect();
+    let case = case("windows", vec![tensor(large)], &[(DType::F32, n / 1024, Close::Exact)], work);
+    let want = naive::run(&case.kernel, &case.inputs);
+    let program = program(std::slice::from_ref(&case));
+    let generated = generate(&program).unwrap();
+    assert_eq!(generated.code.kernels[0].variants[0].dispatches[0].bindings.len(), 3);
+    let files = Files(generated.files);
+    let Some(device) = device(false, None) else { return };
+    let mut ready = device.prepare(Prepare { program: &program, contents: &files }).unwrap();
+    let outputs = ready.call(&[&case.inputs[0]], Context::default()).unwrap();
+    assert_eq!(outputs[0].data(), &want[0]);
+}
+
+#[test]
+fn what_a_device_cannot_do_is_an_error() {
+    use sx_artifact::dtype::DType;
+    let Some(device) = device(false, None) else { return };
+    let mut program = program(&[]);
+    program.resources.push(resource("huge".to_owned(), DType::I64, 1 << 40, Role::Input));
+    let files = Files(generate(&program).unwrap().files);
+    let error = device.prepare(Prepare { program: &program, contents: &files }).err().unwrap().to_string();
+    assert!(error.contains("`huge`") && error.contains("--device cpu"), "{error}");
+    let error = Wgpu::new(&Options { adapter: Some("abacus".to_owned()), ..Options::default() }).err().unwrap();
+    assert!(error.to_string().contains("no adapter is called `abacus`"), "{error}");
+}
+
 #[test]
 fn scalar_functions() {
     check(cases::scalars());

@@ -315,8 +315,11 @@ fn float(f: ScalarFn, x: &[f64]) -> V {
             }
         }
         Maximum | Minimum if a.is_nan() || b.is_nan() => f64::NAN,
-        Maximum => if a >= b { a } else { b },
-        Minimum => if a <= b { a } else { b },
+        // Of the zeros, 0.0 is the larger.
+        Maximum if a == b => if a.is_sign_positive() { a } else { b },
+        Minimum if a == b => if a.is_sign_positive() { b } else { a },
+        Maximum => a.max(b),
+        Minimum => a.min(b),
         Pow => a.powf(b),
         Atan2 => a.atan2(b),
         Eq => return V::B(a == b),
