@@ -25,3 +25,4 @@ pub mod mapped;
 pub mod read;
 pub mod tensor_file;
 pub mod write;
+pub mod wgpu;

@@ -5,6 +5,7 @@
 //! allocates what the plan says, binds, launches, reads back.
 
 pub mod cpu;
+pub mod wgpu;
 
 use crate::error::Error;
 use sx_artifact::program::{Program, Resource};
