@@ -1,7 +1,7 @@
 //! A program: what a runtime executes for one graph. Buffers, kernels, and launches in order.
 
 use crate::dtype::DType;
-use crate::kernel::Kernel;
+use crate::kernel::{Affine, Kernel};
 use serde::{Deserialize, Serialize};
 
 /// What a buffer is for.
@@ -59,7 +59,7 @@ pub enum Check {
     Binary,
     /// Every element 0 or -inf.
     Additive,
-    /// Elements in [0, 1] that sum to 1 along an axis, within 1e-3.
+    /// Elements in [0, 1] that sum to 1 along an axis, within 1e-3 (and what bf16 rounds).
     Prob {
         /// The axis.
         over: u32,
@@ -90,6 +90,13 @@ pub struct Resource {
 /// Bytes of a buffer with `count` elements of `dtype`: whole 32-bit words, at least one.
 pub fn buffer_bytes(dtype: DType, count: u64) -> u64 {
     (count * dtype.size() as u64).next_multiple_of(4).max(4)
+}
+
+impl Resource {
+    /// Bytes of its buffer.
+    pub fn bytes(&self) -> u64 {
+        buffer_bytes(self.dtype, self.shape.iter().product())
+    }
 }
 
 /// A resource bound to a kernel's argument.
@@ -144,8 +151,24 @@ pub struct Site {
     pub operand: String,
     /// The size of the axis that is indexed.
     pub size: u64,
+    /// The sizes of the coordinates over which a trap's position counts, row-major.
+    pub dims: Vec<u64>,
+    /// The flat position in the index operand, over those coordinates.
+    pub at: Affine,
     /// Position in [`Program::origins`].
     pub origin: u32,
+}
+
+impl Site {
+    /// The flat position in the index operand of a trap at a position of the kernel's coordinates.
+    pub fn operand_position(&self, mut position: u64) -> u64 {
+        let mut found = self.at.offset;
+        for (&size, &stride) in self.dims.iter().zip(&self.at.strides).rev() {
+            found += (position % size.max(1)) as i64 * stride;
+            position /= size.max(1);
+        }
+        found.max(0) as u64
+    }
 }
 
 /// A place in the source.
@@ -178,4 +201,12 @@ pub struct Program {
     pub sites: Vec<Site>,
     /// The debug table.
     pub origins: Vec<Origin>,
+}
+
+impl Program {
+    /// Bytes of all buffers while the program runs: intermediates, inputs, outputs, parameters, constants.
+    pub fn buffer_bytes(&self) -> u64 {
+        let own = |r: &&Resource| !matches!(r.role, Role::Scratch { .. });
+        self.slots.iter().sum::<u64>() + self.resources.iter().filter(own).map(Resource::bytes).sum::<u64>()
+    }
 }

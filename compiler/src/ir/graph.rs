@@ -78,6 +78,16 @@ impl Graph {
         Graph { name: name.into(), ..Graph::default() }
     }
 
+    /// A graph with the same name and origins, and nothing else.
+    pub fn without_nodes(&self) -> Graph {
+        Graph { name: self.name.clone(), origins: self.origins.clone(), ..Graph::default() }
+    }
+
+    /// Every origin, by number.
+    pub fn origins(&self) -> &[Origin] {
+        &self.origins
+    }
+
     /// Every node, operands before users.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes

@@ -1,0 +1,203 @@
+//! Builds bodies: each instruction once, with the register type of each value at hand.
+
+use super::index::{Idx, Space};
+use std::collections::HashMap;
+use sx_artifact::dtype::DType;
+use sx_artifact::kernel::{Access, Affine, Body, Const, Inst, Reg, Val};
+use sx_artifact::scalar::ScalarFn;
+
+/// Straight-line code under construction. Strides are kept for all coordinates of the space and reduced to
+/// those of the finished body by [`BodyBuilder::finish`].
+#[derive(Clone, Debug, Default)]
+pub struct BodyBuilder {
+    insts: Vec<Inst>,
+    regs: Vec<Reg>,
+    known: HashMap<Inst, Val>,
+}
+
+impl BodyBuilder {
+    /// The value of an instruction, defined once however often it is asked for.
+    pub fn inst(&mut self, inst: Inst, reg: Reg) -> Val {
+        if let Some(&val) = self.known.get(&inst) {
+            return val;
+        }
+        let val = Val(self.insts.len() as u32);
+        self.insts.push(inst.clone());
+        self.regs.push(reg);
+        self.known.insert(inst, val);
+        val
+    }
+
+    /// The register type of a value.
+    pub fn reg(&self, val: Val) -> Reg {
+        self.regs[val.0 as usize]
+    }
+
+    /// How many instructions there are.
+    pub fn len(&self) -> usize {
+        self.insts.len()
+    }
+
+    /// How many loads there are.
+    pub fn loads(&self) -> usize {
+        self.insts.iter().filter(|inst| matches!(inst, Inst::Load { .. })).count()
+    }
+
+    /// A constant.
+    pub fn constant(&mut self, value: Const) -> Val {
+        let reg = match value {
+            Const::F32(_) => Reg::F32,
+            Const::I32(_) => Reg::I32,
+            Const::I64(_) => Reg::I64,
+            Const::Bool(_) => Reg::Bool,
+        };
+        self.inst(Inst::Const(value), reg)
+    }
+
+    /// A scalar function.
+    pub fn call(&mut self, f: ScalarFn, args: Vec<Val>) -> Val {
+        let reg = match f {
+            f if f.is_comparison() => Reg::Bool,
+            ScalarFn::Where => self.reg(args[1]),
+            _ => self.reg(args[0]),
+        };
+        self.inst(Inst::Call { f, args }, reg)
+    }
+
+    /// An integer made of coordinates; a gathered part is added.
+    pub fn index(&mut self, idx: &Idx, reg: Reg, space: &Space) -> Val {
+        let mut sum = self.inst(Inst::Index { at: idx.affine(space.len()), reg }, reg);
+        for (value, factor) in idx.gathered() {
+            let value = self.convert(value, reg);
+            let factor = match reg {
+                Reg::I32 => Const::I32(factor as i32),
+                Reg::I64 | Reg::F32 | Reg::Bool => Const::I64(factor),
+            };
+            let factor = self.constant(factor);
+            let scaled = self.call(ScalarFn::Mul, vec![value, factor]);
+            sum = self.call(ScalarFn::Add, vec![sum, scaled]);
+        }
+        sum
+    }
+
+    /// `x` converted to `to`, unless it is that already.
+    pub fn convert(&mut self, x: Val, to: Reg) -> Val {
+        if self.reg(x) == to { x } else { self.inst(Inst::Convert { to, x }, to) }
+    }
+
+    /// `x` rounded as storing it in `dtype` would.
+    pub fn rounded(&mut self, x: Val, dtype: DType) -> Val {
+        match dtype {
+            DType::Bf16 => self.inst(Inst::RoundBf16 { x }, Reg::F32),
+            DType::F32 | DType::I32 | DType::I64 | DType::Bool => x,
+        }
+    }
+
+    /// An element of argument `arg`, which has `dtype` elements, at a flat position.
+    pub fn load(&mut self, arg: u32, dtype: DType, flat: &Idx, guard: Option<Val>, space: &Space) -> Val {
+        let access = Access { arg, at: flat.affine(space.len()), gathered: flat.gathered() };
+        self.inst(Inst::Load { access, guard }, Reg::of(dtype))
+    }
+
+    /// The coordinates that the code depends on.
+    pub fn uses_coord(&self, coord: u32) -> bool {
+        let used = |at: &Affine| at.strides.get(coord as usize).is_some_and(|&s| s != 0);
+        self.insts.iter().any(|inst| match inst {
+            Inst::Index { at, .. } => used(at),
+            Inst::Load { access, .. } => used(&access.at),
+            _ => false,
+        })
+    }
+
+    /// Whether a value depends on any of `coords`, through loads and indices.
+    pub fn depends_on(&self, val: Val, coords: &[u32]) -> bool {
+        let mut depends = vec![false; val.0 as usize + 1];
+        for at in 0..depends.len() {
+            let inst = &self.insts[at];
+            let own = |affine: &Affine| {
+                coords.iter().any(|&c| affine.strides.get(c as usize).is_some_and(|&stride| stride != 0))
+            };
+            let mut found = match inst {
+                Inst::Index { at, .. } => own(at),
+                Inst::Load { access, .. } => own(&access.at),
+                _ => false,
+            };
+            if !matches!(inst, Inst::Fold { .. }) {
+                operands(inst, |operand| found |= depends[operand.0 as usize]);
+            }
+            depends[at] = found;
+        }
+        depends[val.0 as usize]
+    }
+
+    /// The finished body: what `keep` needs, with strides for `coords` in that order. Gives the new number of
+    /// each of `keep`.
+    pub fn finish(&self, keep: &[Val], coords: &[u32]) -> (Body, Vec<Val>) {
+        let mut live = vec![false; self.insts.len()];
+        for &val in keep {
+            live[val.0 as usize] = true;
+        }
+        for at in (0..self.insts.len()).rev() {
+            if live[at] {
+                operands(&self.insts[at], |val| live[val.0 as usize] = true);
+            }
+        }
+        let mut renamed = vec![Val(u32::MAX); self.insts.len()];
+        let mut insts = Vec::new();
+        for (at, inst) in self.insts.iter().enumerate().filter(|(at, _)| live[*at]) {
+            let mut inst = inst.clone();
+            rename(&mut inst, |val| renamed[val.0 as usize]);
+            for_each_affine(&mut inst, |affine| *affine = select(affine, coords));
+            renamed[at] = Val(insts.len() as u32);
+            insts.push(inst);
+        }
+        (Body { insts }, keep.iter().map(|val| renamed[val.0 as usize]).collect())
+    }
+}
+
+/// `affine` over `coords` alone.
+pub fn select(affine: &Affine, coords: &[u32]) -> Affine {
+    let stride = |&coord: &u32| affine.strides.get(coord as usize).copied().unwrap_or(0);
+    Affine { offset: affine.offset, strides: coords.iter().map(stride).collect() }
+}
+
+/// Calls `f` with each value that `inst` uses.
+pub fn operands(inst: &Inst, mut f: impl FnMut(Val)) {
+    let mut inst = inst.clone();
+    rename(&mut inst, |val| {
+        f(val);
+        val
+    });
+}
+
+/// Replaces each value that `inst` uses.
+pub fn rename(inst: &mut Inst, mut f: impl FnMut(Val) -> Val) {
+    match inst {
+        Inst::Const(_) | Inst::Index { .. } | Inst::Acc { .. } => {}
+        Inst::Load { access, guard } => {
+            access.gathered.iter_mut().for_each(|(val, _)| *val = f(*val));
+            if let Some(guard) = guard {
+                *guard = f(*guard);
+            }
+        }
+        Inst::Call { args, .. } => args.iter_mut().for_each(|val| *val = f(*val)),
+        Inst::Convert { x, .. } | Inst::RoundBf16 { x } | Inst::Bounded { x, .. } | Inst::Fold { x, .. } => {
+            *x = f(*x);
+        }
+    }
+}
+
+/// Calls `f` with each affine form in `inst`.
+pub fn for_each_affine(inst: &mut Inst, mut f: impl FnMut(&mut Affine)) {
+    match inst {
+        Inst::Index { at, .. } => f(at),
+        Inst::Load { access, .. } => f(&mut access.at),
+        Inst::Const(_)
+        | Inst::Acc { .. }
+        | Inst::Call { .. }
+        | Inst::Convert { .. }
+        | Inst::RoundBf16 { .. }
+        | Inst::Bounded { .. }
+        | Inst::Fold { .. } => {}
+    }
+}

@@ -1,0 +1,56 @@
+//! Computes at build time what depends on constants alone, by the reference: a device would give the same.
+
+use super::rewrite::rewrite;
+use crate::ir::{Graph, Node, Op, Value, op};
+use crate::ops::rules;
+use std::sync::Arc;
+use sx_artifact::tensor::Tensor;
+
+/// The largest result that is stored in the artifact rather than computed where it runs.
+const MOST_ELEMENTS: u64 = 1 << 22;
+
+/// The graph with constant subgraphs as constants. Broadcasts and counts stay symbolic unless something is
+/// computed from them: as code they cost nothing.
+pub fn run(graph: &Graph) -> Graph {
+    let mut known: Vec<Option<Arc<Tensor>>> = Vec::with_capacity(graph.nodes().len());
+    rewrite(graph, |work, node| {
+        let value = constant(node, &known);
+        let results = match &value {
+            Some(tensor) if !stays_symbolic(&node.op) => {
+                let op = Op::Constant(op::Constant { value: Arc::clone(tensor) });
+                work.at(node).push(op, &[], node.results.clone())
+            }
+            _ => work.copy(node),
+        };
+        known.push(value);
+        results
+    })
+}
+
+fn constant(node: &Node, known: &[Option<Arc<Tensor>>]) -> Option<Arc<Tensor>> {
+    if let Op::Constant(constant) = &node.op {
+        return Some(Arc::clone(&constant.value));
+    }
+    let computes = !matches!(node.op, Op::Input(_) | Op::Param(_) | Op::Context(_));
+    let small = node.results.iter().all(|ty| ty.count() <= MOST_ELEMENTS);
+    if !computes || !small || node.results.len() != 1 {
+        return None;
+    }
+    let value = |arg: &Value| known[arg.node.0 as usize].as_deref();
+    let args: Option<Vec<&Tensor>> = node.args.iter().map(value).collect();
+    let folded = rules(&node.op).reference(&args?).ok()?;
+    folded.into_iter().next().map(Arc::new)
+}
+
+fn stays_symbolic(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Iota(_)
+            | Op::Broadcast(_)
+            | Op::Constant(_)
+            | Op::Reshape(_)
+            | Op::Transpose(_)
+            | Op::Slice(_)
+            | Op::As(_)
+    )
+}
