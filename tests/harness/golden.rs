@@ -1,4 +1,4 @@
-//! Programs with expectations: a file is a program, then sections of comments that say what became of it.
+//! Expected texts that live in files. A whole file is one ([`check`]), or a program, then sections of comments that say what became of it.
 //!
 //! ```text
 //! ;; What it shows.
@@ -9,13 +9,28 @@
 //! ; what the section says today
 //! ```
 //!
-//! `SX_BLESS=1` rewrites the sections; the difference is then read like code.
+//! `SX_BLESS=1` writes what is so now; the difference is then read like code.
 
 use std::fs;
 use std::path::Path;
 
+/// Compares `text` with the file at `path`.
+pub fn check(path: impl AsRef<Path>, text: &str) {
+    let path = path.as_ref();
+    let expected = fs::read_to_string(path).unwrap_or_default();
+    if expected == text {
+        return;
+    }
+    if std::env::var_os("SX_BLESS").is_some() {
+        fs::write(path, text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        return;
+    }
+    let shown = crate::shown(path);
+    panic!("{shown} is out of date; SX_BLESS=1 accepts:\n{}", difference(&expected, text));
+}
+
 /// Compares every section of the file at `path` with what `stage(section, program)` says today.
-pub fn check(path: &Path, stage: impl Fn(&str, &str) -> String) -> Result<(), String> {
+pub fn sections(path: &Path, stage: impl Fn(&str, &str) -> String) -> Result<(), String> {
     let shown = crate::shown(path);
     let file = fs::read_to_string(path).map_err(|error| format!("{shown}: {error}"))?;
     let (program, sections) = parts(&file);
