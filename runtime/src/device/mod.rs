@@ -4,6 +4,7 @@
 //! decides nothing that the compiler could have decided: it picks variants by their stated conditions,
 //! allocates what the plan says, binds, launches, reads back.
 
+pub mod cpu;
 pub mod wgpu;
 
 use crate::error::Error;
