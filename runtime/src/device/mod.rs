@@ -5,7 +5,10 @@
 //! allocates what the plan says, binds, launches, reads back.
 
 pub mod cpu;
+pub mod select;
 pub mod wgpu;
+
+pub use select::{Devices, Found, Selected, devices, select};
 
 use crate::error::Error;
 use sx_artifact::program::{Program, Resource};
