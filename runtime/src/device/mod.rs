@@ -6,6 +6,10 @@
 
 pub mod cpu;
 pub mod wgpu;
+pub mod select;
+pub mod wgpu;
+
+pub use select::{Devices, Found, Selected, devices, select};
 
 use crate::error::Error;
 use sx_artifact::program::{Program, Resource};
