@@ -2,7 +2,8 @@
 //!
 //! A kernel is a loop nest around a [`Body`]: straight-line scalar code in which each instruction defines one
 //! value. The CPU runs this form itself; WGSL, SPIR-V and MSL are spelled from it. Nothing here is trusted
-//! when it comes from a file: [`Kernel::validate`] proves that no access leaves its buffer.
+//! when it comes from a file: [`crate::validate`] proves that no access leaves its buffer, and says by which rules
+//! of a target.
 //!
 //! ## Coordinates
 //!
@@ -118,7 +119,8 @@ pub enum Inst {
         /// `I32` or `I64`.
         reg: Reg,
     },
-    /// An element of a read argument. Where `guard` is false nothing is read and the value is 0.
+    /// An element of a read argument. Where `guard` is false nothing is read and the value is 0: the element
+    /// may be out of bounds there.
     Load {
         /// Which element.
         access: Access,
@@ -157,7 +159,8 @@ pub enum Inst {
         x: Val,
         /// The size of the axis it indexes.
         size: u64,
-        /// Which trap of the kernel, or `None` where the index is proven to be in range.
+        /// Which trap of the kernel, or `None` where the compiler has proven that the index is in range. A file
+        /// cannot show that proof, so there a target clamps the index to `0..size` instead of testing it.
         trap: Option<u32>,
     },
     /// A per-element value reduced over all `along` coordinates. Only in a [`Loop`].
@@ -175,6 +178,39 @@ pub enum Inst {
 pub struct Body {
     /// The instructions; each uses only values defined before it.
     pub insts: Vec<Inst>,
+}
+
+impl Inst {
+    /// The type of the value it defines, given those defined `before` it, or `None` where it names an
+    /// argument or value that is not there.
+    pub fn reg(&self, args: &[Arg], before: &[Reg]) -> Option<Reg> {
+        let of = |value: Val| before.get(value.0 as usize).copied();
+        match self {
+            Inst::Const(Const::F32(_)) => Some(Reg::F32),
+            Inst::Const(Const::I32(_)) => Some(Reg::I32),
+            Inst::Const(Const::I64(_)) => Some(Reg::I64),
+            Inst::Const(Const::Bool(_)) => Some(Reg::Bool),
+            Inst::Index { reg, .. } | Inst::Acc { reg } => Some(*reg),
+            Inst::Load { access, .. } => args.get(access.arg as usize).map(|arg| Reg::of(arg.dtype)),
+            Inst::Call { f, .. } if f.is_comparison() => Some(Reg::Bool),
+            Inst::Call { f: ScalarFn::Where, args } => args.get(1).copied().and_then(of),
+            Inst::Call { args, .. } => args.first().copied().and_then(of),
+            Inst::Convert { to, .. } => Some(*to),
+            Inst::RoundBf16 { x } | Inst::Bounded { x, .. } | Inst::Fold { x, .. } => of(*x),
+        }
+    }
+}
+
+impl Body {
+    /// The type of each value, in order. Panics on a body that names an argument or value that is not there:
+    /// a body from a file is validated before this is asked.
+    pub fn registers(&self, args: &[Arg]) -> Vec<Reg> {
+        let mut regs = Vec::with_capacity(self.insts.len());
+        for inst in &self.insts {
+            regs.push(inst.reg(args, &regs).expect("a validated body names only what is there"));
+        }
+        regs
+    }
 }
 
 /// A value written to an argument.

@@ -59,7 +59,7 @@ pub enum Check {
     Binary,
     /// Every element 0 or -inf.
     Additive,
-    /// Elements in [0, 1] that sum to 1 along an axis, within 1e-3.
+    /// Elements in [0, 1] that sum to 1 along an axis, within 1e-3 (and what bf16 rounds).
     Prob {
         /// The axis.
         over: u32,

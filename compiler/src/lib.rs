@@ -12,3 +12,9 @@ pub mod syntax;
 pub mod ir;
 pub mod ops;
 pub mod reference;
+
+pub mod eval;
+pub mod kernel;
+pub mod passes;
+pub mod pipeline;
+pub mod plan;

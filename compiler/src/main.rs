@@ -1,3 +1,7 @@
 //! `sxc`: arguments in, exit code out, nothing else.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    sx_compiler::cli::main()
+}

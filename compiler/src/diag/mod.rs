@@ -1,8 +1,10 @@
 //! What went wrong: diagnostics as data. [`render`] alone knows how they look.
 
 pub mod code;
+pub mod json;
 pub mod render;
 pub mod source;
+pub mod suggest;
 
 pub use code::Code;
 pub use source::{FileId, Sources, Span};
@@ -82,6 +84,11 @@ impl Sink {
             self.0.push(diagnostic);
         }
         Reported(())
+    }
+
+    /// Records everything that `other` holds; proof of it, if that was anything.
+    pub fn report_all(&mut self, other: Sink) -> Option<Reported> {
+        other.0.into_iter().map(|diagnostic| self.report(diagnostic)).last()
     }
 
     /// Everything reported so far, in order.

@@ -1,10 +1,12 @@
 //! The graph as plain data: what is computed, with types, domains and origins, and no meaning of its own.
 
 pub mod domain;
+pub mod dot;
 pub mod graph;
 pub mod interval;
 pub mod op;
 pub mod origin;
+pub mod text;
 pub mod ty;
 
 pub use domain::{Domain, UserDomain};

@@ -225,9 +225,10 @@ pub struct Operand {
 }
 
 impl Operand {
-    /// `` `x` [2, 16] f32 ``
-    fn listed(&self) -> String {
+    /// `` `x` [2, 16] f32 ``, or with what is known of its values `` `x` [2 16] Unit ``.
+    fn listed(&self, with_domain: bool) -> String {
         match &self.ty {
+            Some(ty) if with_domain => format!("`{}` {}", self.text, ty.shown(&[])),
             Some(ty) => format!("`{}` {ty}", self.text),
             None => format!("`{}`", self.text),
         }
@@ -266,6 +267,11 @@ impl Fault {
         }
     }
 
+    /// Domain messages show types their own way.
+    fn is_about_domains(&self) -> bool {
+        matches!(self.code(), Code::DomainMask | Code::DomainFit | Code::DomainType)
+    }
+
     /// The diagnostic for this fault of `operation` at `call`, with its operands as they were written.
     pub fn diagnostic(self, operation: &str, call: Span, operands: &[Operand]) -> Diagnostic {
         let name = |arg: usize| match operands.get(arg) {
@@ -275,7 +281,8 @@ impl Fault {
         let message = format!("{operation}: {}", self.message(&name));
         let mut diagnostic = Diagnostic::new(self.code(), call, message);
         if !operands.is_empty() {
-            let listed: Vec<String> = operands.iter().map(Operand::listed).collect();
+            let about_domains = self.is_about_domains();
+            let listed: Vec<String> = operands.iter().map(|operand| operand.listed(about_domains)).collect();
             diagnostic = diagnostic.note(format!("operands: {}", listed.join(", ")));
         }
         if let Some(note) = self.note() {
@@ -287,10 +294,13 @@ impl Fault {
         }
     }
 
-    /// What is wrong, in one line.
+    /// What is wrong, in one line, without the operation.
     fn message(&self, name: &dyn Fn(usize) -> String) -> String {
         match self {
-            Fault::Operands { want, got } => format!("takes {want} operands, got {got}"),
+            Fault::Operands { want, got } => {
+                let plural = if want.ends_with('1') { "" } else { "s" };
+                format!("takes {want} operand{plural}, got {got}")
+            }
             Fault::DtypesDiffer { left, right, .. } => format!("dtypes differ: {left} and {right}"),
             Fault::Dtype { arg, got, want } => format!("takes {}, {} is {got}", want.words(), name(*arg)),
             Fault::ResultDtype { got, want } => format!("gives {}, not {got}", want.words()),
@@ -353,7 +363,11 @@ impl Fault {
             Fault::BroadcastTo { from, to } if from.len() > to.len() => {
                 Some(format!("a broadcast adds axes and never removes them: {} to {}", from.len(), to.len()))
             }
-            Fault::BroadcastTo { from, to } => Some(aligned(from, to)),
+            Fault::BroadcastTo { from, to } => {
+                let pairs = from.iter().rev().zip(to.iter().rev()).enumerate();
+                let (back, (size, new)) = pairs.into_iter().find(|(_, (a, b))| a != b && **a != 1)?;
+                Some(format!("axis -{} has size {size}: only an axis of size 1 repeats to {new}", back + 1))
+            }
             Fault::LeadingDims { left, right } => Some(aligned(&leading(left), &leading(right))),
             Fault::InnerDims { left, right } if leading(left) != leading(right) => {
                 let both = [leading(left), leading(right)];
@@ -410,7 +424,7 @@ fn listed(args: &[usize], name: &dyn Fn(usize) -> String) -> String {
 }
 
 /// `no axes`, `1 axis`, `3 axes`.
-fn axes_in_words(count: usize) -> String {
+pub(super) fn axes_in_words(count: usize) -> String {
     match count {
         0 => "no axes".to_owned(),
         1 => "1 axis".to_owned(),

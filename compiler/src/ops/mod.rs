@@ -24,6 +24,7 @@ mod source;
 mod transpose;
 
 pub mod region;
+pub mod verify;
 pub mod walk;
 
 pub use broadcast::broadcast_shape;

@@ -137,7 +137,7 @@ fn fold(op: &Reduce, x: &Tensor) -> Tensor {
     let (rows, along) = (walk::offsets(&rows, &row_steps), walk::offsets(&along, &along_steps));
     let f = op.op;
     let data: Data = match x.data() {
-        Data::F32(v) => folded(v, &rows, &along, |x| f64::from(x), float(f), |x| x as f32).into(),
+        Data::F32(v) => folded(v, &rows, &along, f64::from, float(f), |x| x as f32).into(),
         Data::Bf16(v) => folded(v, &rows, &along, bf16::to_f64, float(f), to_bf16).into(),
         Data::I32(v) => folded(v, &rows, &along, |x| x, int32(f), |x| x).into(),
         Data::I64(v) => folded(v, &rows, &along, |x| x, int64(f), |x| x).into(),

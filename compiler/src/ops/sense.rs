@@ -1,6 +1,7 @@
 //! Which domains a type may have (`E0503`).
 
 use super::Fault;
+use super::fault::axes_in_words;
 use crate::ir::{Domain, Type};
 use sx_artifact::dtype::DType;
 
@@ -17,7 +18,7 @@ pub fn reason(domain: &Domain, ty: &Type) -> Option<String> {
     if let Some(over) = domain.over()
         && ty.rank() <= over
     {
-        return Some(format!("there is no axis {over}: the type has {} axes", ty.rank()));
+        return Some(format!("there is no axis {over}: the type has {}", axes_in_words(ty.rank())));
     }
     let fits = match domain {
         Domain::Range(_) | Domain::Binary => ty.dtype != DType::Bool,

@@ -1,4 +1,18 @@
 //! Text to trees and back.
+//!
+//! `lex` finds the tokens (and `number` which of them are numbers), [`read`] makes trees of them, [`print`]
+//! writes a tree on one line, and [`format`] lays a whole text out again without changing what it says.
+
+pub mod format;
+mod lex;
+mod number;
+mod page;
+pub mod print;
+pub mod read;
+
+pub use format::format;
+pub use print::print;
+pub use read::read;
 
 use crate::diag::Span;
 

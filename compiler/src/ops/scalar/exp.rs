@@ -155,10 +155,12 @@ fn power(base: Interval, exponent: Interval) -> Interval {
         let magnitude = base.magnitude();
         return magnitude.times(magnitude);
     }
-    if base.lo < 0.0 {
+    // Zero to a power below zero divides by zero.
+    let divides = exponent.lo < 0.0 && base.holds(0.0);
+    if base.lo < 0.0 || divides {
         return Interval::REAL;
     }
-    // y log(x) has its extremes at the corners. A base of 0 under an exponent below 0 is infinite.
+    // y log(x) has its extremes at the corners.
     let spanned = base.spanned(exponent, f64::powf);
     Interval { lo_open: spanned.lo_open && spanned.lo == 0.0 && base.lo_open, ..spanned }
 }

@@ -1,0 +1,139 @@
+//! Why bytes are not an artifact, or why one could not be written.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What is wrong with an artifact, and where.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The file system refused.
+    Io {
+        /// What was tried, such as `read` or `write`.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The bytes are something else than an artifact.
+    NotAnArtifact {
+        /// What they look like.
+        because: &'static str,
+    },
+    /// The artifact was made by a later version of the compiler.
+    Newer {
+        /// The format version it has.
+        found: u32,
+        /// The latest format version that is read here.
+        known: u32,
+    },
+    /// The bytes end too early.
+    Truncated {
+        /// How many bytes there should be.
+        expected: u64,
+        /// How many there are.
+        found: u64,
+    },
+    /// The zip structure or the manifest is not what the writer makes.
+    Container {
+        /// What differs, and where.
+        what: String,
+    },
+    /// An entry's bytes are not those that the manifest names, or make no sense.
+    Entry {
+        /// The entry.
+        name: String,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// An entry, graph or parameter that is not in the artifact.
+    Missing {
+        /// What was looked for, such as ``graph `main` ``.
+        what: String,
+        /// What there is instead, or what to do.
+        help: String,
+    },
+    /// What was to be written cannot be an artifact.
+    Contents {
+        /// What is wrong with it.
+        what: String,
+    },
+}
+
+impl Error {
+    pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
+        let path = path.to_owned();
+        move |source| Error::Io { action, path, source }
+    }
+
+    pub(crate) fn container(what: impl Into<String>) -> Error {
+        Error::Container { what: what.into() }
+    }
+
+    pub(crate) fn entry(name: &str, what: impl Into<String>) -> Error {
+        Error::Entry { name: name.to_owned(), what: what.into() }
+    }
+
+    pub(crate) fn contents(what: impl Into<String>) -> Error {
+        Error::Contents { what: what.into() }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Io { action, path, source } => {
+                write!(f, "cannot {action} `{}`: {}", path.display(), reason(source))
+            }
+            Error::NotAnArtifact { because } => {
+                write!(f, "not an sx artifact: {because}; `sxc build` makes one")
+            }
+            Error::Newer { found, known } => write!(
+                f,
+                "the artifact has format version {found} and this program reads versions up to {known}; \
+                 use a newer sxrun or build the artifact again"
+            ),
+            Error::Truncated { expected, found } => write!(
+                f,
+                "the artifact is cut off: it should have {expected} bytes and has {found}; copy or build it again"
+            ),
+            Error::Container { what } => {
+                write!(f, "the artifact's container is damaged: {what}; copy or build it again")
+            }
+            Error::Entry { name, what } => {
+                write!(
+                    f,
+                    "the artifact's entry `{name}` is damaged: {what}; copy or build the artifact again"
+                )
+            }
+            Error::Missing { what, help } => write!(f, "the artifact has no {what}; {help}"),
+            Error::Contents { what } => write!(f, "this cannot be written as an artifact: {what}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::Io { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}
+
+/// What the system said, in words where its own are poor.
+pub(crate) fn reason(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        io::ErrorKind::StorageFull => "the disk is full; free some space or write elsewhere".to_owned(),
+        io::ErrorKind::FileTooLarge => {
+            "the file would be larger than this process may write; raise the limit (`ulimit -f`)".to_owned()
+        }
+        io::ErrorKind::IsADirectory => "it is a folder; name a file".to_owned(),
+        io::ErrorKind::QuotaExceeded => "the disk quota is used up; free some space".to_owned(),
+        _ => error.to_string(),
+    }
+}

@@ -1,0 +1,38 @@
+//! Files in memory without reading them: the one place of this crate that needs `unsafe`.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Bytes that stay where they are while anybody holds them: a mapped file, or a vector.
+pub type Owner = Arc<dyn AsRef<[u8]> + Send + Sync>;
+
+/// Maps `path` for reading. An empty file is an empty vector, which cannot be mapped.
+///
+/// Everything of ours that writes files replaces them by renaming, so a mapped file keeps its bytes. A file
+/// that another program shortens in place while it is mapped ends this process when the missing bytes are
+/// read; that is the price every program pays that maps its weights.
+#[expect(unsafe_code, reason = "mapping a file is unsafe in every crate that offers it")]
+pub fn map(path: &Path) -> io::Result<Owner> {
+    let file = File::open(path)?;
+    let metadata = file.metadata()?;
+    if metadata.is_dir() {
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder"));
+    }
+    if metadata.len() == 0 || !metadata.is_file() {
+        return Ok(Arc::new(read_whole(file)?));
+    }
+    // SAFETY: the mapping is private and only read. Its bytes are plain `u8`, valid whatever they are; what
+    // depends on their value (digests, JSON) is read again where it matters, never assumed unchanged for
+    // memory safety: every offset that is used was bounds-checked against the length of the slice itself.
+    let map = unsafe { memmap2::MmapOptions::new().map_copy_read_only(&file)? };
+    Ok(Arc::new(map))
+}
+
+/// Pipes and the like cannot be mapped.
+fn read_whole(mut file: File) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    io::Read::read_to_end(&mut file, &mut bytes)?;
+    Ok(bytes)
+}

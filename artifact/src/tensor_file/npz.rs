@@ -1,0 +1,57 @@
+//! NumPy's `.npz`: a zip of `.npy` files, stored or deflated.
+
+use super::Error;
+use super::npy::Encoded;
+use crate::atomic;
+use crate::layout::{self, Item};
+use crate::tensor::Tensor;
+use std::io::{Cursor, Read};
+use std::path::Path;
+use zip::ZipArchive;
+
+fn archive<'a>(path: &Path, bytes: &'a [u8]) -> Result<ZipArchive<Cursor<&'a [u8]>>, Error> {
+    ZipArchive::new(Cursor::new(bytes))
+        .map_err(|error| Error::file(path, format!("it is not an npz file: {error}")))
+}
+
+/// The names of its tensors.
+pub(super) fn names(path: &Path, bytes: &[u8]) -> Result<Vec<String>, Error> {
+    let archive = archive(path, bytes)?;
+    let mut names = Vec::new();
+    for name in archive.file_names() {
+        let name = name.map_err(|error| Error::file(path, format!("it is not an npz file: {error}")))?;
+        names.push(name.strip_suffix(".npy").unwrap_or(&name).to_owned());
+    }
+    Ok(names)
+}
+
+/// The `.npy` file of the tensor `key`, which is one of [`names`].
+pub(super) fn entry(path: &Path, bytes: &[u8], key: &str) -> Result<Vec<u8>, Error> {
+    let damaged = |what: String| Error::file(path, format!("`{key}` cannot be unpacked: {what}"));
+    let mut archive = archive(path, bytes)?;
+    let name = format!("{key}.npy");
+    let name = if archive.index_for_name(&name).is_some() { &name } else { key };
+    let file = archive.by_name(name).map_err(|error| damaged(error.to_string()))?;
+    let size = file.size();
+    let mut content = Vec::new();
+    // A reader that is told a size takes no more than that, whatever the compressed bytes unfold to.
+    file.take(size).read_to_end(&mut content).map_err(|error| damaged(error.to_string()))?;
+    Ok(content)
+}
+
+/// Writes `tensors` as NumPy's `savez` does: stored.
+pub(super) fn save(path: &Path, tensors: &[(&str, &Tensor)]) -> Result<(), Error> {
+    let files: Vec<(String, Encoded<'_>)> =
+        tensors.iter().map(|(name, tensor)| (format!("{name}.npy"), Encoded::new(tensor))).collect();
+    let items: Vec<Item<'_>> =
+        files.iter().map(|(name, file)| Item { name, length: file.len(), crc32: file.crc32() }).collect();
+    let layout = layout::of(&items).map_err(|error| Error::file(path, error.to_string()))?;
+    let fill = |out: &mut dyn std::io::Write| {
+        for (placed, (_, file)) in layout.entries.iter().zip(&files) {
+            out.write_all(&placed.head)?;
+            file.emit(out)?;
+        }
+        out.write_all(&layout.tail)
+    };
+    atomic::write(path, layout.length, fill).map_err(Error::io("write", path))
+}

@@ -1,0 +1,87 @@
+//! Safetensors: a header in JSON, then the elements, row-major and little-endian.
+
+use super::Error;
+use super::raw::{Raw, RawKind};
+use crate::atomic;
+use crate::dtype::DType;
+use crate::mapped::{self, Owner};
+use crate::tensor::Tensor;
+use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
+use std::borrow::Cow;
+use std::path::Path;
+
+/// An open file. Its tensors are slices of the mapping: nothing is read before it is used.
+pub struct File {
+    owner: Owner,
+    path: std::path::PathBuf,
+}
+
+impl File {
+    /// Opens the file at `path`.
+    pub fn open(path: &Path) -> Result<File, Error> {
+        let owner = mapped::map(path).map_err(Error::io("read", path))?;
+        views(path, (*owner).as_ref())?;
+        Ok(File { owner, path: path.to_owned() })
+    }
+
+    /// Its tensors by name, sorted by name.
+    pub fn tensors(&self) -> Result<Vec<(String, Raw<'_>)>, Error> {
+        views(&self.path, (*self.owner).as_ref())
+    }
+}
+
+/// The tensors in the bytes of a file, sorted by name. Those of a type that is not read are refused by name.
+pub(super) fn views<'a>(path: &Path, bytes: &'a [u8]) -> Result<Vec<(String, Raw<'a>)>, Error> {
+    let file = SafeTensors::deserialize(bytes)
+        .map_err(|error| Error::file(path, format!("it is not a safetensors file: {error}")))?;
+    let mut views = Vec::new();
+    for (name, view) in file.iter() {
+        let Some(kind) = kind(view.dtype()) else {
+            let what =
+                format!("the elements of `{name}` have the type {:?}, which is not read", view.dtype());
+            return Err(Error::file(path, what));
+        };
+        let shape = view.shape().iter().map(|&size| size as u64).collect();
+        views.push((name.to_owned(), Raw { kind, shape, bytes: Cow::Borrowed(view.data()) }));
+    }
+    views.sort_by(|(a, _), (b, _)| a.cmp(b));
+    Ok(views)
+}
+
+fn kind(dtype: Dtype) -> Option<RawKind> {
+    Some(match dtype {
+        Dtype::F16 => RawKind::F16,
+        Dtype::F32 => RawKind::F32,
+        Dtype::F64 => RawKind::F64,
+        Dtype::BF16 => RawKind::Bf16,
+        Dtype::I8 => RawKind::I8,
+        Dtype::I16 => RawKind::I16,
+        Dtype::I32 => RawKind::I32,
+        Dtype::I64 => RawKind::I64,
+        Dtype::U8 => RawKind::U8,
+        Dtype::U16 => RawKind::U16,
+        Dtype::U32 => RawKind::U32,
+        Dtype::U64 => RawKind::U64,
+        Dtype::BOOL => RawKind::Bool,
+        _ => return None,
+    })
+}
+
+/// Writes `tensors` to `path`, whole or not at all.
+pub(super) fn save(path: &Path, tensors: &[(&str, &Tensor)]) -> Result<(), Error> {
+    let failed = |error: safetensors::SafeTensorError| Error::file(path, error.to_string());
+    let mut views = Vec::new();
+    for (name, tensor) in tensors {
+        let dtype = match tensor.dtype() {
+            DType::F32 => Dtype::F32,
+            DType::Bf16 => Dtype::BF16,
+            DType::I32 => Dtype::I32,
+            DType::I64 => Dtype::I64,
+            DType::Bool => Dtype::BOOL,
+        };
+        let shape = tensor.shape().iter().map(|&size| size as usize).collect();
+        views.push((*name, TensorView::new(dtype, shape, tensor.bytes()).map_err(failed)?));
+    }
+    let bytes = serialize(views, None).map_err(failed)?;
+    atomic::write(path, bytes.len() as u64, |out| out.write_all(&bytes)).map_err(Error::io("write", path))
+}

@@ -1,0 +1,281 @@
+//! Where an affine integer can lie, and what a guard says about it.
+
+use crate::kernel::{Affine, Body, Const, Inst, Val};
+use crate::scalar::ScalarFn;
+
+/// An inclusive range of integers, exact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Range {
+    pub(super) low: i128,
+    pub(super) high: i128,
+}
+
+impl Range {
+    pub(super) fn new(low: i128, high: i128) -> Range {
+        Range { low, high }
+    }
+
+    /// The values of `self + factor * other`.
+    pub(super) fn plus(self, factor: i128, other: Range) -> Range {
+        let (a, b) = (factor * other.low, factor * other.high);
+        Range { low: self.low + a.min(b), high: self.high + a.max(b) }
+    }
+
+    fn meet(self, other: Range) -> Range {
+        Range { low: self.low.max(other.low), high: self.high.min(other.high) }
+    }
+
+    fn is_empty(self) -> bool {
+        self.low > self.high
+    }
+
+    pub(super) fn within(self, other: Range) -> bool {
+        other.low <= self.low && self.high <= other.high
+    }
+}
+
+/// `at` lies in `range`, wherever a guard is true.
+struct Fact<'a> {
+    at: &'a Affine,
+    range: Range,
+}
+
+/// The range of each coordinate. One that has no values counts as 0: whether anything runs at all is asked
+/// before this.
+pub(super) fn coordinates(sizes: &[u64]) -> Vec<Range> {
+    sizes.iter().map(|&size| Range::new(0, i128::from(size.max(1)) - 1)).collect()
+}
+
+/// The values that `at` takes over these coordinates.
+pub(super) fn values(at: &Affine, coords: &[Range]) -> Range {
+    let offset = i128::from(at.offset);
+    let terms = at.strides.iter().zip(coords);
+    terms.fold(Range::new(offset, offset), |sum, (&stride, &coord)| sum.plus(i128::from(stride), coord))
+}
+
+/// The values that `at` takes where the guard is true, or `None` where it never is. A sound bound: it can be
+/// wider than what is taken.
+pub(super) fn values_under(at: &Affine, sizes: &[u64], body: &Body, guard: Val) -> Option<Range> {
+    let mut coords = coordinates(sizes);
+    let facts = facts(body, guard);
+    for fact in &facts {
+        narrow(&mut coords, fact);
+    }
+    if coords.iter().any(|coord| coord.is_empty()) {
+        return None;
+    }
+    let mut range = values(at, &coords);
+    for fact in &facts {
+        range = range.meet(by_fact(at, &coords, fact));
+    }
+    (!range.is_empty()).then_some(range)
+}
+
+/// What is known where `guard` is true: comparisons of an index with a constant, joined by `and`.
+fn facts(body: &Body, guard: Val) -> Vec<Fact<'_>> {
+    // A hostile body could share the parts of a conjunction so that walking it as a tree never ends.
+    const MOST: usize = 256;
+    let mut facts = Vec::new();
+    let mut open = vec![guard];
+    for _ in 0..MOST {
+        let Some(value) = open.pop() else { break };
+        match body.insts.get(value.0 as usize) {
+            Some(Inst::Call { f: ScalarFn::And, args }) => open.extend(args),
+            Some(Inst::Call { f, args }) if args.len() == 2 => {
+                facts.extend(comparison(body, *f, args[0], args[1]))
+            }
+            _ => {}
+        }
+    }
+    facts
+}
+
+fn comparison(body: &Body, f: ScalarFn, left: Val, right: Val) -> Option<Fact<'_>> {
+    match (body.insts.get(left.0 as usize)?, body.insts.get(right.0 as usize)?) {
+        (Inst::Index { at, .. }, Inst::Const(constant)) => {
+            Some(Fact { at, range: where_true(f, integer(*constant)?)? })
+        }
+        (Inst::Const(constant), Inst::Index { at, .. }) => {
+            Some(Fact { at, range: where_true(mirrored(f), integer(*constant)?)? })
+        }
+        _ => None,
+    }
+}
+
+/// The `x` for which `f(x, bound)` is true.
+fn where_true(f: ScalarFn, bound: i128) -> Option<Range> {
+    let (lowest, highest) = (i128::from(i64::MIN), i128::from(i64::MAX));
+    match f {
+        ScalarFn::Lt => Some(Range::new(lowest, bound - 1)),
+        ScalarFn::Le => Some(Range::new(lowest, bound)),
+        ScalarFn::Gt => Some(Range::new(bound + 1, highest)),
+        ScalarFn::Ge => Some(Range::new(bound, highest)),
+        ScalarFn::Eq => Some(Range::new(bound, bound)),
+        _ => None,
+    }
+}
+
+/// The comparison with its operands exchanged.
+fn mirrored(f: ScalarFn) -> ScalarFn {
+    match f {
+        ScalarFn::Lt => ScalarFn::Gt,
+        ScalarFn::Le => ScalarFn::Ge,
+        ScalarFn::Gt => ScalarFn::Lt,
+        ScalarFn::Ge => ScalarFn::Le,
+        other => other,
+    }
+}
+
+fn integer(constant: Const) -> Option<i128> {
+    match constant {
+        Const::I32(value) => Some(i128::from(value)),
+        Const::I64(value) => Some(i128::from(value)),
+        Const::F32(_) | Const::Bool(_) => None,
+    }
+}
+
+/// Narrows each coordinate by a fact: what the others leave to it.
+fn narrow(coords: &mut [Range], fact: &Fact<'_>) {
+    for axis in 0..coords.len().min(fact.at.strides.len()) {
+        let stride = i128::from(fact.at.strides[axis]);
+        if stride == 0 {
+            continue;
+        }
+        // stride * coord = fact - (all other terms)
+        let mut others = values(fact.at, coords);
+        let own = Range::new(0, 0).plus(stride, coords[axis]);
+        others = Range::new(others.low - own.low, others.high - own.high);
+        let (low, high) = (fact.range.low - others.high, fact.range.high - others.low);
+        let by_stride = match stride > 0 {
+            true => Range::new(ceil_div(low, stride), low_div(high, stride)),
+            false => Range::new(ceil_div(-high, -stride), low_div(-low, -stride)),
+        };
+        coords[axis] = coords[axis].meet(by_stride);
+        if coords[axis].is_empty() {
+            return;
+        }
+    }
+}
+
+/// The values of `at`, written as a multiple of the fact and a rest: exact where a reshape has split the axis
+/// that a guard looks at.
+fn by_fact(at: &Affine, coords: &[Range], fact: &Fact<'_>) -> Range {
+    let mut best = values(at, coords);
+    for (&stride, &known) in at.strides.iter().zip(&fact.at.strides) {
+        if known == 0 || stride == 0 || stride % known != 0 {
+            continue;
+        }
+        let factor = i128::from(stride / known);
+        let mut rest = Range::new(0, 0).plus(1, Range::new(i128::from(at.offset), i128::from(at.offset)));
+        for ((&stride, &known), &coord) in at.strides.iter().zip(&fact.at.strides).zip(coords) {
+            rest = rest.plus(i128::from(stride) - factor * i128::from(known), coord);
+        }
+        let offset = i128::from(fact.at.offset);
+        let linear = Range::new(fact.range.low - offset, fact.range.high - offset);
+        best = best.meet(rest.plus(factor, linear));
+    }
+    best
+}
+
+fn low_div(a: i128, b: i128) -> i128 {
+    a.div_euclid(b)
+}
+
+fn ceil_div(a: i128, b: i128) -> i128 {
+    -(-a).div_euclid(b)
+}
+
+/// Whether `at` differs at any two points, by a rule that holds for every dense or sliced layout: with the
+/// strides in rising order, each is larger than everything below it reaches.
+pub(super) fn distinct(at: &Affine, sizes: &[u64]) -> bool {
+    let mut terms: Vec<(u128, u128)> = (at.strides.iter().zip(sizes))
+        .filter(|&(_, &size)| size > 1)
+        .map(|(&stride, &size)| (i128::from(stride).unsigned_abs(), u128::from(size)))
+        .collect();
+    terms.sort_unstable();
+    let mut reach = 0u128;
+    terms.into_iter().all(|(stride, size)| {
+        let apart = stride > reach;
+        reach += stride * (size - 1);
+        apart
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::Reg;
+
+    fn affine(offset: i64, strides: &[i64]) -> Affine {
+        Affine { offset, strides: strides.to_vec() }
+    }
+
+    fn index(offset: i64, strides: &[i64]) -> Inst {
+        Inst::Index { at: affine(offset, strides), reg: Reg::I64 }
+    }
+
+    fn call(f: ScalarFn, args: &[u32]) -> Inst {
+        Inst::Call { f, args: args.iter().map(|&arg| Val(arg)).collect() }
+    }
+
+    /// Every guard over small boxes: the bound holds each value that the guard lets through.
+    #[test]
+    fn bounds_hold_what_the_guard_lets_through() {
+        let sizes = [3u64, 4];
+        let comparisons = [ScalarFn::Lt, ScalarFn::Le, ScalarFn::Gt, ScalarFn::Ge, ScalarFn::Eq];
+        for f in comparisons {
+            for guard in [[4, 1], [0, 1], [-2, 0], [1, -1]] {
+                for bound in -6..12i64 {
+                    for access in [[4, 1], [8, 2], [1, 0], [-1, 3]] {
+                        let body = Body {
+                            insts: vec![index(0, &guard), Inst::Const(Const::I64(bound)), call(f, &[0, 1])],
+                        };
+                        let at = affine(-5, &access);
+                        let range = values_under(&at, &sizes, &body, Val(2));
+                        for i in 0..3i64 {
+                            for j in 0..4i64 {
+                                let x = guard[0] * i + guard[1] * j;
+                                let lets = match f {
+                                    ScalarFn::Lt => x < bound,
+                                    ScalarFn::Le => x <= bound,
+                                    ScalarFn::Gt => x > bound,
+                                    ScalarFn::Ge => x >= bound,
+                                    _ => x == bound,
+                                };
+                                let value = i128::from(-5 + access[0] * i + access[1] * j);
+                                let held = range.is_some_and(|r| r.low <= value && value <= r.high);
+                                assert!(!lets || held, "{f:?} {guard:?} {bound} {access:?} at {i} {j}");
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The parts of a concatenation, also through a split axis: `4 <= 4 i + j < 10` reads elements 0 to 5.
+    #[test]
+    fn parts_of_a_concatenation_are_bounded_exactly() {
+        let body = Body {
+            insts: vec![
+                index(0, &[4, 1]),
+                Inst::Const(Const::I64(4)),
+                Inst::Const(Const::I64(10)),
+                call(ScalarFn::Ge, &[0, 1]),
+                call(ScalarFn::Gt, &[2, 0]),
+                call(ScalarFn::And, &[3, 4]),
+            ],
+        };
+        let range = values_under(&affine(-4, &[4, 1]), &[4, 4], &body, Val(5));
+        assert_eq!(range, Some(Range::new(0, 5)));
+    }
+
+    #[test]
+    fn distinct_points() {
+        assert!(distinct(&affine(0, &[4, 1]), &[3, 4]));
+        assert!(distinct(&affine(9, &[1, -3]), &[3, 4]));
+        assert!(distinct(&affine(0, &[0, 1]), &[1, 4]));
+        assert!(!distinct(&affine(0, &[3, 1]), &[3, 4]));
+        assert!(!distinct(&affine(0, &[0, 1]), &[2, 4]));
+    }
+}

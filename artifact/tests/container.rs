@@ -1,0 +1,244 @@
+//! The container: what is written is read, everything else is refused.
+
+#[allow(dead_code, reason = "each test crate uses its own part of it")]
+mod common;
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use sx_artifact::error::Error;
+use sx_artifact::program::Program;
+use sx_artifact::read::Artifact;
+use sx_artifact::write;
+
+const WEIGHT: [u8; 12] = [0, 0, 128, 63, 0, 0, 0, 64, 0, 0, 64, 64];
+
+fn sample() -> Vec<u8> {
+    let programs = [common::program("main"), common::program("odd name/..")];
+    write::to_bytes(&common::contents(&programs, &WEIGHT)).expect("these contents fit together")
+}
+
+fn open(bytes: &[u8]) -> Result<Artifact, Error> {
+    Artifact::from_bytes(Arc::new(bytes.to_vec()))
+}
+
+/// Everything that a user of the artifact could come across.
+fn use_all(bytes: &[u8]) -> Result<(), Error> {
+    open(bytes)?.verify()
+}
+
+#[test]
+fn what_is_written_is_read() {
+    let artifact = open(&sample()).expect("the writer's bytes are accepted");
+    for graph in ["main", "odd name/.."] {
+        assert_eq!(artifact.program(graph).expect("there is this graph"), common::program(graph));
+    }
+    let (param, bytes) = artifact.param("layer.0.weight").expect("there is this parameter");
+    assert_eq!((param.shape.as_slice(), bytes), (&[3u64][..], &WEIGHT[..]));
+    assert_eq!(artifact.entry("kernels/wgsl/main/scale.wgsl").expect("an entry"), b"fn scale() {}\n");
+    assert_eq!(artifact.entry("constants/c0").expect("an entry"), [0, 0, 128, 63]);
+    artifact.verify().expect("nothing is damaged");
+    for entry in &artifact.manifest().entries {
+        let range = artifact.entry_range(&entry.name).expect("an entry");
+        assert_eq!(range.start % 64, 0, "{} is aligned", entry.name);
+    }
+}
+
+#[test]
+fn what_is_not_there_is_named_with_what_is() {
+    let artifact = open(&sample()).expect("the writer's bytes are accepted");
+    let message = artifact.program("mian").expect_err("no such graph").to_string();
+    assert_eq!(message, "the artifact has no graph `mian`; it has `main`, `odd name/..`");
+    assert!(artifact.param("bias").is_err());
+    assert!(artifact.entry("params/bias").is_err());
+}
+
+#[test]
+fn the_same_contents_in_another_order_give_the_same_bytes() {
+    let programs = [common::program("main")];
+    let mut contents = common::contents(&programs, &WEIGHT);
+    let bytes = write::to_bytes(&contents).expect("these contents fit together");
+    contents.entries.reverse();
+    assert_eq!(bytes, write::to_bytes(&contents).expect("these contents fit together"));
+}
+
+/// Flips in a small artifact: half anywhere, half in headers, padding and manifest. Each is an error that names
+/// an entry or the container.
+#[test]
+fn every_flipped_byte_is_found() {
+    let good = sample();
+    let artifact = open(&good).expect("the writer's bytes are accepted");
+    let mut data = vec![false; good.len()];
+    for entry in &artifact.manifest().entries {
+        data[artifact.entry_range(&entry.name).expect("an entry")].fill(true);
+    }
+    let around: Vec<usize> = (0..good.len()).filter(|&at| !data[at]).collect();
+    let mut random = Random(1);
+    for number in 0..2000 {
+        let at = match number % 2 {
+            0 => random.below(good.len()),
+            _ => around[random.below(around.len())],
+        };
+        let mut bad = good.clone();
+        bad[at] ^= 1 + random.below(255) as u8;
+        let error = use_all(&bad).expect_err(&format!("byte {at} was changed and nobody saw it"));
+        let message = error.to_string();
+        assert!(message.contains("artifact"), "{message}");
+    }
+}
+
+#[test]
+fn every_truncation_is_found() {
+    let good = sample();
+    let mut random = Random(2);
+    let ends = (0..good.len()).take(70).chain((0..200).map(|_| random.below(good.len())));
+    for end in ends.collect::<Vec<_>>() {
+        let message = use_all(&good[..end]).expect_err("something is missing").to_string();
+        assert!(message.contains("artifact"), "{end}: {message}");
+    }
+    let longer = [&good[..], &[0]].concat();
+    let message = use_all(&longer).expect_err("something is too much").to_string();
+    assert!(message.contains("1 bytes follow"), "{message}");
+}
+
+#[test]
+fn other_files_are_told_apart() {
+    let zip = b"PK\x03\x04\x14\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0\0\0\x01\0\0\0\x01\0\0\0aX".to_vec();
+    let cases: [(&[u8], &str); 3] = [
+        (b"", "not an sx artifact: the file is empty; `sxc build` makes one"),
+        (b"(defgraph main)", "not an sx artifact: it does not begin as one; `sxc build` makes one"),
+        (
+            &zip,
+            "not an sx artifact: it is a zip file, but its first entry is not `manifest.json`; `sxc build` makes one",
+        ),
+    ];
+    for (bytes, message) in cases {
+        assert_eq!(open(bytes).err().map(|error| error.to_string()).as_deref(), Some(message));
+    }
+}
+
+/// The reader knows a newer format by its number alone, whatever else its manifest holds.
+#[test]
+fn a_newer_format_says_so() {
+    let manifest = b"{ \"format\": 7, \"shape\": [\"of\", \"things\"] }";
+    let mut bytes = vec![0; 64];
+    bytes[..4].copy_from_slice(b"PK\x03\x04");
+    bytes[14..18].copy_from_slice(&crc32fast::hash(manifest).to_le_bytes());
+    bytes[22..26].copy_from_slice(&(manifest.len() as u32).to_le_bytes());
+    bytes[26] = 13;
+    bytes[30..43].copy_from_slice(b"manifest.json");
+    bytes.extend(manifest);
+    assert!(matches!(open(&bytes), Err(Error::Newer { found: 7, known: 1 })));
+}
+
+/// A program that is not what our encoder writes is refused though its digest is right.
+#[test]
+fn contents_that_do_not_fit_are_refused() {
+    let mut programs: Vec<Program> = vec![common::program("main")];
+    programs[0].resources[1].shape = vec![4];
+    let bytes =
+        write::to_bytes(&common::contents(&programs, &WEIGHT)).expect("the writer trusts the compiler");
+    let message = use_all(&bytes).expect_err("the kernel and the parameter differ").to_string();
+    assert!(message.contains("`programs/main.json`") && message.contains("layer.0.weight"), "{message}");
+    let short = write::to_bytes(&common::contents(&[], &WEIGHT[..10]));
+    assert!(matches!(short, Err(Error::Contents { .. })));
+}
+
+#[test]
+fn weights_in_a_file_of_their_own() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("model.sxa");
+    let programs = [common::program("main")];
+    write::to_file_and_weights(&path, &common::contents(&programs, &WEIGHT)).expect("there is room");
+    let mut artifact = Artifact::open(&path).expect("the writer's bytes are accepted");
+    let message = artifact.param("layer.0.weight").expect_err("the weights are elsewhere").to_string();
+    assert!(message.contains("--weights"), "{message}");
+    let weights = Artifact::open(&write::weights_path(&path)).expect("the writer's bytes are accepted");
+    artifact.attach_weights(weights).expect("they belong together");
+    assert_eq!(artifact.param("layer.0.weight").expect("there is this parameter").1, WEIGHT);
+    artifact.verify().expect("nothing is damaged");
+
+    let other: [u8; 12] = [7; 12];
+    write::to_file_and_weights(&folder.path().join("other.sxa"), &common::contents(&programs, &other))
+        .expect("there is room");
+    let foreign =
+        Artifact::open(&folder.path().join("other.weights")).expect("the writer's bytes are accepted");
+    assert!(artifact.attach_weights(foreign).is_err());
+}
+
+/// Info-ZIP and Python are the independent readers; what is not installed is said.
+#[test]
+fn other_programs_read_the_zip() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("model.sxa");
+    let programs = [common::program("main")];
+    write::to_file(&path, &common::contents(&programs, &WEIGHT)).expect("there is room");
+    let python = "import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); assert z.testzip() is None; \
+                  assert z.read('constants/c0') == b'\\0\\0\\x80?'";
+    let path = path.to_str().expect("a name in ASCII");
+    run_if_there("unzip", &["-t", path]);
+    run_if_there("python3", &["-c", python, path]);
+}
+
+fn run_if_there(program: &str, args: &[&str]) {
+    match Command::new(program).args(args).output() {
+        Ok(output) => {
+            assert!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr))
+        }
+        Err(_) => eprintln!("skipped: {program} is not installed"),
+    }
+}
+
+/// The child half of the next test.
+#[test]
+fn child_writes_under_a_limit() {
+    let Ok(path) = std::env::var("SX_TEST_WRITE_TO") else { return };
+    let weight = vec![1; 1 << 20];
+    let error =
+        write::to_file(Path::new(&path), &common::contents(&[], &weight)).expect_err("there is a limit");
+    std::fs::write(format!("{path}.message"), error.to_string()).expect("a small file is allowed");
+}
+
+/// A file size limit stands for a disk that fills: an error, the old file as it was, and nothing left behind.
+#[cfg(unix)]
+#[test]
+fn a_file_that_cannot_be_written_leaves_nothing() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("model.sxa");
+    std::fs::write(&path, "old").expect("a small file");
+    let this = std::env::current_exe().expect("this test's program");
+    let status = Command::new("sh")
+        .args(["-c", "ulimit -f 100; exec \"$0\" --exact child_writes_under_a_limit"])
+        .arg(this)
+        .env("SX_TEST_WRITE_TO", &path)
+        .status()
+        .expect("a shell");
+    assert!(status.success());
+    let message =
+        std::fs::read_to_string(folder.path().join("model.sxa.message")).expect("the child's message");
+    assert!(message.contains("ulimit -f"), "{message}");
+    assert_eq!(std::fs::read_to_string(&path).expect("the old file"), "old");
+    assert_eq!(std::fs::read_dir(folder.path()).expect("the folder").count(), 2);
+}
+
+#[test]
+fn a_write_that_fails_half_way_leaves_nothing() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("file");
+    let result = sx_artifact::atomic::write(&path, 9, |out| {
+        out.write_all(b"half")?;
+        Err(std::io::ErrorKind::StorageFull.into())
+    });
+    assert!(result.is_err());
+    assert_eq!(std::fs::read_dir(folder.path()).expect("the folder").count(), 0);
+}
+
+/// A small generator: the same changes in every run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        ((self.0 >> 33) % end as u64) as usize
+    }
+}

@@ -1,0 +1,151 @@
+//! What a person sees: results on stdout, everything else on stderr, and the exit status.
+
+use std::io::{ErrorKind, Write};
+use std::process::ExitCode;
+
+use anstream::{AutoStream, ColorChoice};
+use anstyle::{AnsiColor, Style};
+
+use super::args::{Colour, Common};
+use crate::diag::render::{self, Paint};
+use crate::diag::{Severity, Sink, Sources};
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Done.
+    Done,
+    /// The user's program, input or file is at fault.
+    Fault,
+    /// The command line is.
+    Usage,
+    /// A device, or the means to compile for it, is not there.
+    Device,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(match exit {
+            Exit::Done => 0,
+            Exit::Fault => 1,
+            Exit::Usage => 2,
+            Exit::Device => 3,
+        })
+    }
+}
+
+/// Why a command did not do what it was asked, and what to do next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The exit status.
+    pub exit: Exit,
+    /// The cause; empty where diagnostics have told it.
+    pub message: String,
+    /// The next step.
+    pub help: Option<String>,
+}
+
+impl Failure {
+    /// A failure with its cause.
+    pub fn new(exit: Exit, message: impl Into<String>) -> Failure {
+        Failure { exit, message: message.into(), help: None }
+    }
+
+    /// A failure that diagnostics have told already.
+    pub fn told() -> Failure {
+        Failure::new(Exit::Fault, "")
+    }
+
+    /// Adds the next step.
+    pub fn help(self, help: impl Into<String>) -> Failure {
+        Failure { help: Some(help.into()), ..self }
+    }
+}
+
+/// Where words go, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct Terminal {
+    choice: ColorChoice,
+    quiet: bool,
+    verbose: bool,
+}
+
+impl Terminal {
+    /// As the options say.
+    pub fn new(common: &Common) -> Terminal {
+        let choice = match common.color {
+            Colour::Auto => ColorChoice::Auto,
+            Colour::Always => ColorChoice::Always,
+            Colour::Never => ColorChoice::Never,
+        };
+        Terminal { choice, quiet: common.quiet, verbose: common.verbose }
+    }
+
+    /// Prints a result.
+    pub fn result(&self, text: &str) -> Result<(), Failure> {
+        self.bytes(text.as_bytes())
+    }
+
+    /// Prints a result that may not be text.
+    pub fn bytes(&self, bytes: &[u8]) -> Result<(), Failure> {
+        let mut out = AutoStream::new(std::io::stdout().lock(), self.choice);
+        match out.write_all(bytes).and_then(|()| out.flush()) {
+            // Whoever reads has read enough.
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+            Err(error) => Err(Failure::new(Exit::Fault, format!("cannot write to stdout: {error}"))),
+            Ok(()) => Ok(()),
+        }
+    }
+
+    /// Tells what was done, unless `-q` was given.
+    pub fn note(&self, text: &str) {
+        if !self.quiet {
+            self.say(&format!("{text}\n"));
+        }
+    }
+
+    /// Tells a detail, if `-v` was given.
+    pub fn detail(&self, text: &str) {
+        if self.verbose {
+            self.say(&format!("{text}\n"));
+        }
+    }
+
+    /// Tells why the command failed.
+    pub fn failure(&self, failure: &Failure) {
+        if failure.message.is_empty() {
+            return;
+        }
+        let label = |colour: AnsiColor, word: &str| {
+            let style: Style = colour.on_default().bold();
+            format!("{style}{word}{style:#}")
+        };
+        let mut text = format!("{}: {}\n", label(AnsiColor::Red, "error"), failure.message);
+        if let Some(help) = &failure.help {
+            text += &format!("{}: {help}\n", label(AnsiColor::Green, "help"));
+        }
+        self.say(&text);
+    }
+
+    /// Tells every diagnostic; with `-q` the errors alone.
+    pub fn diagnostics(&self, sink: &Sink, sources: &Sources) {
+        let shown = |severity| !self.quiet || severity == Severity::Error;
+        let told: Vec<String> = sink
+            .diagnostics()
+            .iter()
+            .filter(|diagnostic| shown(diagnostic.code.severity()))
+            .map(|diagnostic| render::render(diagnostic, sources, Paint::Coloured))
+            .collect();
+        self.say(&told.join("\n"));
+    }
+
+    fn say(&self, text: &str) {
+        // There is nowhere to say that stderr is gone.
+        _ = AutoStream::new(std::io::stderr().lock(), self.choice).write_all(text.as_bytes());
+    }
+}
+
+/// `1 error`, `2 errors`
+pub(super) fn counted(n: usize, thing: &str) -> String {
+    if n == 1 { format!("1 {thing}") } else { format!("{n} {thing}s") }
+}

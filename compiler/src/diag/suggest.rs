@@ -1,0 +1,43 @@
+//! The name that was probably meant.
+
+/// The candidate closest to `name`, if one is close enough to be a slip: a third of its letters changed,
+/// added, lost or swapped, at most. Of two equally close ones, the first.
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let allowed = name.chars().count().max(3) / 3;
+    candidates
+        .into_iter()
+        .filter(|candidate| *candidate != name)
+        .map(|candidate| (distance(name, candidate), candidate))
+        .filter(|(distance, _)| *distance <= allowed)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// How many letters differ; case, and `_` for `-`, count for nothing.
+fn distance(a: &str, b: &str) -> usize {
+    let plain = |text: &str| text.to_lowercase().replace('_', "-");
+    strsim::damerau_levenshtein(&plain(a), &plain(b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn slips_are_found_and_other_words_are_not() {
+        let names = ["matmul", "softmax", "log-softmax", "sum", "max", "exp"];
+        let cases = [
+            ("matmull", Some("matmul")),
+            ("mamtul", Some("matmul")),
+            ("log_softmax", Some("log-softmax")),
+            ("Softmax", Some("softmax")),
+            ("sun", Some("sum")),
+            ("mux", Some("max")),
+            ("convolve", None),
+            ("x", None),
+        ];
+        for (name, expected) in cases {
+            assert_eq!(nearest(name, names), expected, "{name}");
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! Lists, vectors, records and functions.
+
+use super::{Arg, Builtin, Call, builtin};
+use crate::diag::{Code, Diagnostic};
+use crate::eval::machine::{Eval, Machine};
+use crate::eval::value::{Number, Value};
+use std::rc::Rc;
+
+pub(super) static TABLE: [Builtin; 28] = [
+    builtin!("list" 0 None, &[], "(list a...)" "a list of the arguments" "(list 1 2) ; => (1 2)" |_, c| Ok(Value::list(values(c)))),
+    builtin!("vector" 0 None, &[], "(vector a...)" "a vector of the arguments" "(vector 1 2) ; => [1 2]" |_, c| Ok(Value::vector(values(c)))),
+    builtin!("values" 0 None, &[], "(values a...)" "several results" "(multiple-value-bind (a b) (values 1 2) (+ a b)) ; => 3" |_, c| Ok(Value::Values(Rc::new(values(c))))),
+    builtin!("cons" 2 Some(2), &[], "(cons first rest)" "a list with one more element in front" "(cons 1 '(2 3)) ; => (1 2 3)" cons),
+    builtin!("first" 1 Some(1), &[], "(first xs)" "the first element; nil of nothing" "(first '(1 2)) ; => 1" |m, c| Ok(m.items("first", &c.args[0])?.first().cloned().unwrap_or(Value::Nil))),
+    builtin!("rest" 1 Some(1), &[], "(rest xs)" "a list of all elements but the first" "(rest '(1 2 3)) ; => (2 3)" |m, c| Ok(Value::list(m.items("rest", &c.args[0])?.iter().skip(1).cloned().collect()))),
+    builtin!("last" 1 Some(1), &[], "(last xs)" "the last element; nil of nothing" "(last [1 2]) ; => 2" |m, c| Ok(m.items("last", &c.args[0])?.last().cloned().unwrap_or(Value::Nil))),
+    builtin!("nth" 2 Some(2), &[], "(nth n xs)" "the element at a position from 0; a negative one counts from the end" "(nth 1 [4 5 6]) ; => 5" nth),
+    builtin!("length" 1 Some(1), &[], "(length xs)" "how many elements, or characters" "(length [1 2]) ; => 2" length),
+    builtin!("append" 0 None, &[], "(append xs...)" "one sequence after the other; a vector if the first is one" "(append [1 2] [3]) ; => [1 2 3]" append),
+    builtin!("reverse" 1 Some(1), &[], "(reverse xs)" "the elements in reverse order" "(reverse [1 2]) ; => [2 1]" |m, c| { let items = m.items("reverse", &c.args[0])?.iter().rev().cloned().collect(); Ok(like(&c.args[0], items)) }),
+    builtin!("sublist" 2 Some(3), &[], "(sublist xs start stop)" "the elements from start up to, not including, stop" "(sublist [1 2 3] 1) ; => [2 3]" sublist),
+    builtin!("map" 2 None, &[], "(map f xs...)" "the values of a function of each element; of several sequences together" "(map + '(1 2) '(10 20)) ; => (11 22)" map),
+    builtin!("filter" 2 Some(2), &[], "(filter f xs)" "the elements for which a function is true" "(filter (lambda (x) (> x 1)) [1 2 3]) ; => [2 3]" filter),
+    builtin!("reduce" 2 Some(3), &[], "(reduce f xs start)" "folds the elements from the left" "(reduce + '(1 2 3) 0) ; => 6" reduce),
+    builtin!("range" 1 Some(3), &[], "(range start stop step)" "a list of integers; of one argument, from 0" "(range 3) ; => (0 1 2)" range),
+    builtin!("zip" 1 None, &[], "(zip xs...)" "a list of lists: the first elements, the second elements, ..." "(zip '(1 2) '(3 4)) ; => ((1 3) (2 4))" zip),
+    builtin!("apply" 2 None, &[], "(apply f a... xs)" "calls a function with the elements of the last argument" "(apply + 1 '(2 3)) ; => 6" apply),
+    builtin!("funcall" 1 None, &[], "(funcall f a...)" "calls a function" "(funcall + 1 2) ; => 3" funcall),
+    builtin!("getf" 2 Some(3), &[], "(getf plist :key default)" "the value of a keyword in a property list" "(getf '(:a 1 :b 2) :b) ; => 2" getf),
+    builtin!("field" 2 Some(2), &[], "(field record :name)" "a field of a record or property list" "(field '(:x 1) :x) ; => 1" field),
+    builtin!("null" 1 Some(1), &[], "(null x)" "whether the argument is nil" "(null '()) ; => true" |_, c| Ok(Value::Bool(matches!(c.args[0].value, Value::Nil)))),
+    builtin!("tensorp" 1 Some(1), &[], "(tensorp x)" "whether the argument is a tensor" "(tensorp 1) ; => false" |_, c| Ok(Value::Bool(matches!(c.args[0].value, Value::Tensor(_))))),
+    builtin!("numberp" 1 Some(1), &[], "(numberp x)" "whether the argument is a number" "(numberp 1.5) ; => true" |_, c| Ok(Value::Bool(Number::of(&c.args[0].value).is_some()))),
+    builtin!("integerp" 1 Some(1), &[], "(integerp x)" "whether the argument is an integer" "(integerp 1.5) ; => false" |_, c| Ok(Value::Bool(matches!(Number::of(&c.args[0].value), Some(Number::Int(_)))))),
+    builtin!("stringp" 1 Some(1), &[], "(stringp x)" "whether the argument is a string" "(stringp \"a\") ; => true" |_, c| Ok(Value::Bool(matches!(c.args[0].value, Value::Str(_))))),
+    builtin!("listp" 1 Some(1), &[], "(listp x)" "whether the argument is a list or a vector" "(listp [1]) ; => true" |_, c| Ok(Value::Bool(c.args[0].value.items().is_some()))),
+    builtin!("member" 2 Some(2), &[], "(member x xs)" "whether an element equals the first argument" "(member 2 [1 2]) ; => true" |m, c| { let found = m.items("member", &c.args[1])?.iter().any(|x| x.same(&c.args[0].value)); Ok(Value::Bool(found)) }),
+];
+
+fn values(call: &Call) -> Vec<Value> {
+    call.args.iter().map(|arg| arg.value.clone()).collect()
+}
+
+/// A sequence of the same kind as `arg`.
+fn like(arg: &Arg, items: Vec<Value>) -> Value {
+    if matches!(arg.value, Value::Vector(_)) { Value::vector(items) } else { Value::list(items) }
+}
+
+fn cons(m: &mut Machine<'_>, call: &Call) -> Eval {
+    let rest = m.items("cons", &call.args[1])?;
+    m.spend(rest.len() as u64 / 8, call.span)?;
+    let items = std::iter::once(&call.args[0].value).chain(rest).cloned().collect();
+    Ok(Value::list(items))
+}
+
+fn nth(m: &mut Machine<'_>, call: &Call) -> Eval {
+    let at = m.int("nth", &call.args[0])?;
+    let items = m.items("nth", &call.args[1])?;
+    let place = if at < 0 { at + items.len() as i64 } else { at };
+    match usize::try_from(place).ok().and_then(|place| items.get(place)) {
+        Some(item) => Ok(item.clone()),
+        None => {
+            let message = format!("nth: there is no element {at} in a sequence of {}", items.len());
+            Err(m.fail(Code::TypeRange, call.span, message))
+        }
+    }
+}
+
+fn length(m: &mut Machine<'_>, call: &Call) -> Eval {
+    let arg = &call.args[0];
+    match &arg.value {
+        Value::Str(text) => Ok(Value::Int(text.chars().count() as i64)),
+        Value::Tensor(_) => {
+            let diagnostic = Diagnostic::new(Code::TypeKind, call.span, "length: a list, a vector or a string was expected, and this is a tensor");
+            let text = m.operand_text(&arg.value, arg.span);
+            Err(m.report(diagnostic.help(format!("`(dim {text} 0)` is the size of an axis"))))
+        }
+        _ => Ok(Value::Int(m.items("length", arg)?.len() as i64)),
+    }
+}
+
+fn append(m: &mut Machine<'_>, call: &Call) -> Eval {
+    let Some(first) = call.args.first() else { return Ok(Value::Nil) };
+    let mut items = Vec::new();
+    for arg in &call.args {
+        items.extend(m.items("append", arg)?.iter().cloned());
+    }
+    m.spend(items.len() as u64 / 8, call.span)?;
+    Ok(like(first, items))
+}
+
+fn sublist(m: &mut Machine<'_>, call: &Call) -> Eval {
+    let items = m.items("sublist", &call.args[0])?;
+    let start = m.int("sublist", &call.args[1])?;
+    let stop = call.args.get(2).map_or(Ok(items.len() as i64), |arg| m.int("sublist", arg))?;
+    if start < 0 || start > stop || stop > items.len() as i64 {
+        let message = format!("sublist: {start} to {stop} is not a range of a sequence of {}", items.len());
+        return Err(m.fail(Code::TypeRange, call.span, message));
+    }
+    Ok(like(&call.args[0], items[start as usize..stop as usize].to_vec()))
+}
+
+fn map(m: &mut Machine<'_>, call: &Call) -> Eval {
+    let function = m.function("map", &call.args[0])?;
+    let mut rows = Vec::new();
+    for arg in &call.args[1..] {
+        rows.push(m.items("map", arg)?);
+    }
+    let count = rows.iter().map(|row| row.len()).min().unwrap_or(0);
+    let mut results = Vec::with_capacity(count);
+    for i in 0..count {
+        let args = rows.iter().map(|row| row[i].clone()).collect();
+        let value = m.apply(&function, args, call.span);
+        results.push(m.recover(value)?.single());
+    }
+    if results.iter().any(Value::is_poisoned) {
+        return Ok(Value::Poisoned);
+    }
+    Ok(like(&call.args[1], results))
+}
+
+fn filter(m: &mut Machine<'_>, call: &Call) -> Eval {
+    let function = m.function("filter", &call.args[0])?;
+    let mut kept = Vec::new();
+    for item in m.items("filter", &call.args[1])? {
+        match m.apply(&function, vec![item.clone()], call.span)?.single() {
+            Value::Poisoned => return Ok(Value::Poisoned),
+            Value::Tensor(_) => {
+                let message = "filter: the function gives a tensor, whose values are not known while the graph is traced";
+                return Err(m.fail(Code::FlowIf, call.span, message));
+            }
+            value if value.truth() => kept.push(item.clone()),
+            _ => {}
+        }
+    }
+    Ok(like(&call.args[1], kept))
+}
+
+fn reduce(m: &mut Machine<'_>, call: &Call) -> Eval {
+    let function = m.function("reduce", &call.args[0])?;
+    let mut items = m.items("reduce", &call.args[1])?.iter().cloned();
+    let start = call.args.get(2).map(|arg| arg.value.clone()).or_else(|| items.next());
+    let Some(mut total) = start else {
+        let message = "reduce: there is nothing to fold, and no start";
+        return Err(m.fail(Code::TypeRange, call.span, message));
+    };
+    for item in items {
+        total = m.apply(&function, vec![total, item], call.span)?.single();
+    }
+    Ok(total)
+}
+
+fn range(m: &mut Machine<'_>, call: &Call) -> Eval {
+    let mut numbers = Vec::new();
+    for arg in &call.args {
+        numbers.push(m.int("range", arg)?);
+    }
+    let (start, stop, step) = match numbers.as_slice() {
+        [stop] => (0, *stop, 1),
+        [start, stop] => (*start, *stop, 1),
+        [start, stop, step] => (*start, *stop, *step),
+        _ => unreachable!("the arity is checked"),
+    };
+    if step == 0 {
+        return Err(m.fail(Code::TypeRange, call.span, "range: a step of 0 never arrives"));
+    }
+    let mut items = Vec::new();
+    let mut at = start;
+    while (step > 0 && at < stop) || (step < 0 && at > stop) {
+        m.spend(1, call.span)?;
+        items.push(Value::Int(at));
+        match at.checked_add(step) {
+            Some(next) => at = next,
+            None => break,
+        }
+    }
+    Ok(Value::list(items))
+}
+
+fn zip(m: &mut Machine<'_>, call: &Call) -> Eval {
+    let mut rows = Vec::new();
+    for arg in &call.args {
+        rows.push(m.items("zip", arg)?);
+    }
+    let count = rows.iter().map(|row| row.len()).min().unwrap_or(0);
+    let zipped = (0..count).map(|i| Value::list(rows.iter().map(|row| row[i].clone()).collect()));
+    Ok(Value::list(zipped.collect()))
+}
+
+fn apply(m: &mut Machine<'_>, call: &Call) -> Eval {
+    let function = m.function("apply", &call.args[0])?;
+    let (last, between) = call.args[1..].split_last().expect("the arity is checked");
+    let spread = m.items("apply", last)?.iter().map(|value| Arg { value: value.clone(), span: last.span });
+    let args = between.iter().cloned().chain(spread).collect();
+    m.call(&function, args, call.span)
+}
+
+fn funcall(m: &mut Machine<'_>, call: &Call) -> Eval {
+    let function = m.function("funcall", &call.args[0])?;
+    m.call(&function, call.args[1..].to_vec(), call.span)
+}
+
+fn getf(m: &mut Machine<'_>, call: &Call) -> Eval {
+    let (subject, key) = (&call.args[0], &call.args[1]);
+    let Value::Keyword(name) = &key.value else { return Err(m.wrong_kind("getf", "a keyword", key)) };
+    if matches!(subject.value, Value::Context) {
+        return m.context(name, key.span, call.span);
+    }
+    if !matches!(subject.value, Value::Record(_)) {
+        m.items("getf", subject)?;
+    }
+    let default = call.args.get(2).map_or(Value::Nil, |arg| arg.value.clone());
+    Ok(field_of(&subject.value, name).unwrap_or(default))
+}
+
+fn field(m: &mut Machine<'_>, call: &Call) -> Eval {
+    let (subject, key) = (&call.args[0], &call.args[1]);
+    let Value::Keyword(name) = &key.value else { return Err(m.wrong_kind("field", "a keyword", key)) };
+    if let Some(value) = field_of(&subject.value, name) {
+        return Ok(value);
+    }
+    let names: Vec<String> = match &subject.value {
+        Value::Record(fields) => fields.iter().map(|(name, _)| name.to_string()).collect(),
+        other => match other.items() {
+            Some(items) => items.iter().step_by(2).map(|key| key.to_string().trim_start_matches(':').to_string()).collect(),
+            None => return Err(m.wrong_kind("field", "a record or a property list", subject)),
+        },
+    };
+    let diagnostic = Diagnostic::new(Code::TypeRange, key.span, format!("field: there is no field `{name}`"));
+    Err(match crate::eval::module::nearest(name, names.iter().map(String::as_str)) {
+        Some(near) => m.report(diagnostic.help(format!("write `:{near}`"))),
+        None => m.report(diagnostic.note(format!("the fields are {}", names.join(", ")))),
+    })
+}
+
+/// A field of a record, or the value of a keyword in a property list.
+pub(in crate::eval) fn field_of(value: &Value, name: &str) -> Option<Value> {
+    if let Value::Record(fields) = value {
+        return fields.iter().find(|(field, _)| **field == *name).map(|(_, value)| value.clone());
+    }
+    let pairs = value.items()?.chunks_exact(2);
+    let mut found = pairs.filter(|pair| matches!(&pair[0], Value::Keyword(key) if **key == *name));
+    found.next().map(|pair| pair[1].clone())
+}

@@ -1,0 +1,110 @@
+//! Strings, and the functions that end a run.
+
+use super::{Arg, Builtin, Call, builtin};
+use crate::diag::{Code, Diagnostic};
+use crate::eval::machine::{Eval, Machine};
+use crate::eval::value::{Symbol, Value};
+
+pub(super) static TABLE: [Builtin; 8] = [
+    builtin!("format" 1 None, &[], "(format \"text ~a\" x...)" "a string with the arguments in the places of `~a` (as read by people) and `~s` (as written in programs)" "(format \"layer.~a\" 3) ; => \"layer.3\"" format_text),
+    builtin!("string" 0 None, &[], "(string x...)" "the arguments as text, one after the other" "(string \"a\" 1) ; => \"a1\"" |_, c| Ok(Value::str(c.args.iter().map(|arg| plain(&arg.value)).collect::<String>()))),
+    builtin!("join" 2 Some(2), &[], "(join separator strings)" "strings with a separator between them" "(join \", \" '(\"a\" \"b\")) ; => \"a, b\"" join),
+    builtin!("split" 2 Some(2), &[], "(split separator text)" "the parts of a string between separators" "(split \",\" \"a,b\") ; => (\"a\" \"b\")" split),
+    builtin!("symbol" 1 Some(1), &[], "(symbol name)" "the symbol with a name, for macros" "(symbol \"x\") ; => x" |m, c| { let name = m.string("symbol", &c.args[0])?; Ok(Value::Symbol(Symbol { name, span: None })) }),
+    builtin!("keyword" 1 Some(1), &[], "(keyword name)" "the keyword with a name" "(keyword \"x\") ; => :x" |m, c| Ok(Value::Keyword(m.string("keyword", &c.args[0])?))),
+    builtin!("error" 1 None, &[], "(error \"text ~a\" x...)" "ends the evaluation with a message, made as by `format`" "(error \"no such layer: ~a\" 7)" error),
+    builtin!("assert" 1 None, &[], "(assert test \"text ~a\" x...)" "ends the evaluation with a message unless the test is true" "(assert (= 1 1) \"one is one\") ; => nil" assert),
+];
+
+/// As people read it: strings without quotes.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Str(text) => text.to_string(),
+        other => other.to_string(),
+    }
+}
+
+fn format_text(m: &mut Machine<'_>, call: &Call) -> Eval {
+    // A destination of nil, as in Common Lisp, is taken and means the same.
+    let args = if matches!(call.args[0].value, Value::Nil) { &call.args[1..] } else { &call.args[..] };
+    match formatted(m, call, args)? {
+        Some(text) => Ok(Value::str(text)),
+        None => Err(m.wrong_kind("format", "a string", &call.args[0])),
+    }
+}
+
+/// The text that a format string and its arguments make.
+fn formatted(m: &mut Machine<'_>, call: &Call, args: &[Arg]) -> Eval<Option<String>> {
+    let Some((Arg { value: Value::Str(template), span }, values)) = args.split_first() else { return Ok(None) };
+    let mut values = values.iter();
+    let mut text = String::new();
+    let mut chars = template.chars();
+    while let Some(c) = chars.next() {
+        if c != '~' {
+            text.push(c);
+            continue;
+        }
+        let directive = chars.next();
+        match directive.map(|d| d.to_ascii_lowercase()) {
+            Some('~') => text.push('~'),
+            Some('%') => text.push('\n'),
+            Some(kind @ ('a' | 's' | 'd')) => match values.next() {
+                Some(arg) if kind == 's' => text.push_str(&arg.value.to_string()),
+                Some(arg) => text.push_str(&plain(&arg.value)),
+                None => {
+                    let message = format!("{}: there are fewer arguments than places in the text", call.callee);
+                    return Err(m.fail(Code::CallCount, call.span, message));
+                }
+            },
+            _ => {
+                let shown = directive.map_or("~".to_string(), |d| format!("~{d}"));
+                let diagnostic = Diagnostic::new(Code::TypeRange, *span, format!("{}: `{shown}` is not a place for an argument", call.callee));
+                return Err(m.report(diagnostic.note("places are `~a`, `~s` and `~d`; `~%` is a new line and `~~` a tilde")));
+            }
+        }
+    }
+    if values.next().is_some() {
+        let message = format!("{}: there are more arguments than places in the text", call.callee);
+        return Err(m.fail(Code::CallCount, call.span, message));
+    }
+    Ok(Some(text))
+}
+
+fn join(m: &mut Machine<'_>, call: &Call) -> Eval {
+    let separator = m.string("join", &call.args[0])?;
+    let parts: Vec<String> = m.items("join", &call.args[1])?.iter().map(plain).collect();
+    Ok(Value::str(parts.join(&separator)))
+}
+
+fn split(m: &mut Machine<'_>, call: &Call) -> Eval {
+    let (separator, text) = (m.string("split", &call.args[0])?, m.string("split", &call.args[1])?);
+    if separator.is_empty() {
+        return Err(m.fail(Code::TypeRange, call.args[0].span, "split: the separator is empty"));
+    }
+    Ok(Value::list(text.split(&*separator).map(Value::str).collect()))
+}
+
+fn error(m: &mut Machine<'_>, call: &Call) -> Eval {
+    let message = match formatted(m, call, &call.args)? {
+        Some(text) => text,
+        None => call.args.iter().map(|arg| plain(&arg.value)).collect::<Vec<_>>().join(" "),
+    };
+    Err(m.fail(Code::EvalError, call.span, message))
+}
+
+fn assert(m: &mut Machine<'_>, call: &Call) -> Eval {
+    let test = &call.args[0];
+    if matches!(test.value, Value::Tensor(_)) {
+        let text = m.operand_text(&test.value, test.span);
+        let message = format!("assert: `{text}` is a tensor, whose values are not known while the graph is traced");
+        return Err(m.fail(Code::FlowIf, test.span, message));
+    }
+    if test.value.truth() {
+        return Ok(Value::Nil);
+    }
+    let message = match formatted(m, call, &call.args[1..])? {
+        Some(text) => text,
+        None => format!("`{}` does not hold", m.text(test.span)),
+    };
+    Err(m.fail(Code::EvalAssert, call.span, message))
+}

@@ -1,0 +1,320 @@
+//! What stands at the top of a file: definitions and imports.
+
+use super::lambda::Lambda;
+use super::machine::{Eval, Machine};
+use super::module::Binding;
+use super::scope::Env;
+use super::special::{Special, is_symbol, list_items, special};
+use super::types::{DOMAINS, number};
+use super::value::{AxisName, Closure, Function, Name, Value};
+use crate::diag::{Code, Diagnostic, Span};
+use crate::ir::{Axis, Dim, Interval};
+use crate::syntax::{Datum, Tree};
+use std::rc::Rc;
+use sx_artifact::dtype::DType;
+
+/// The forms that stand only at the top of a file. Where one stands elsewhere, its run says so.
+pub(super) static TABLE: [Special; 7] = [
+    special!("def" "(def name value)" "defines a constant" "(def width 64)" misplaced),
+    special!("defun" "(defun name (params...) body...)" "defines a function" "(defun double (x) (* 2 x))" misplaced),
+    special!("defmacro" "(defmacro name (params...) body...)" "defines a macro: a function from code to code" "(defmacro twice (x) `(progn ,x ,x))" misplaced),
+    special!("defgraph" "(defgraph name ((input TYPE...)...) body...)" "defines a function that the artifact exports" "(defgraph double ((x [8])) (* 2 x))" misplaced),
+    special!("defrun" "(defrun name :seed 7 :precision :bf16 :graphs [graph...])" "fixes seed and precision for graphs of this file" "(defrun small :precision :bf16 :graphs [encode])" misplaced),
+    special!("defaxis" "(defaxis NAME size)" "names an axis of fixed size" "(defaxis V 30522)" misplaced),
+    special!("defdomain" "(defdomain Name [low high] :open :low)" "names a range of numbers" "(defdomain Temp [0.05 10])" misplaced),
+];
+
+/// What a `defrun` fixes.
+#[derive(Clone, Debug)]
+pub(super) struct Run {
+    pub(super) seed: u64,
+    pub(super) precision: Option<DType>,
+    pub(super) graphs: Vec<(Name, Span)>,
+}
+
+fn misplaced(m: &mut Machine<'_>, form: &Tree, _: &[Tree], _: &Env) -> Eval {
+    let name = list_items(form).and_then(|items| items.first());
+    let name = name.map_or("this form".to_string(), |head| format!("`{}`", m.text(head.span)));
+    let message = format!("{name} stands only at the top of a file");
+    Err(m.fail(Code::FormPlace, form.span, message))
+}
+
+pub(super) fn import(m: &mut Machine<'_>, form: &Tree, args: &[Tree], env: &Env) -> Eval {
+    misplaced(m, form, args, env)
+}
+
+impl Machine<'_> {
+    /// Evaluates a form at the top of a file. What is wrong with it has been reported when this returns.
+    pub(super) fn top_level(&mut self, tree: &Tree) {
+        self.value_at_top(tree).ok();
+    }
+
+    /// As [`Machine::top_level`], with the form's value.
+    pub(super) fn value_at_top(&mut self, tree: &Tree) -> Eval {
+        if let Datum::List(items) = &tree.datum
+            && let Some(Tree { datum: Datum::Symbol(head), .. }) = items.first()
+        {
+            let args = &items[1..];
+            let defined = match head.as_str() {
+                "def" => self.def(tree, args),
+                "defun" => self.defun(tree, args, false),
+                "defgraph" => self.defun(tree, args, true),
+                "defmacro" => self.defmacro(tree, args),
+                "defaxis" => self.defaxis(tree, args),
+                "defdomain" => self.defdomain(tree, args),
+                "defrun" => self.defrun(tree, args),
+                "import" => self.import(tree, args),
+                "progn" => {
+                    let mut last = Value::Nil;
+                    for form in args {
+                        let value = self.value_at_top(form);
+                        last = self.recover(value)?;
+                    }
+                    return Ok(last);
+                }
+                _ => {
+                    if let Some(Binding::Macro(closure)) = self.binding(head) {
+                        let expansion = self.expand(&closure, args, tree.span)?;
+                        return self.value_at_top(&expansion);
+                    }
+                    return self.eval(tree, &Env::default());
+                }
+            };
+            return defined.map(|()| Value::Nil);
+        }
+        self.eval(tree, &Env::default())
+    }
+
+    fn def(&mut self, form: &Tree, args: &[Tree]) -> Eval<()> {
+        let (name, value) = match args {
+            [Tree { datum: Datum::Symbol(name), span }, value] => ((name, *span), value),
+            [Tree { datum: Datum::Symbol(name), span }, Tree { datum: Datum::Str(_), .. }, value] => ((name, *span), value),
+            _ => return Err(self.misshaped(form, "(def name value)")),
+        };
+        let result = self.eval(value, &Env::default());
+        let value = self.poison(result).single();
+        self.define(name.0, name.1, Binding::Value(value))
+    }
+
+    /// What a definition that failed stands for; a limit is passed on by `exhausted`.
+    fn poison(&self, result: Eval) -> Value {
+        result.unwrap_or(Value::Poisoned)
+    }
+
+    fn defun(&mut self, form: &Tree, args: &[Tree], graph: bool) -> Eval<()> {
+        let [Tree { datum: Datum::Symbol(name), span }, rest @ ..] = args else {
+            let shape = if graph { "(defgraph name ((input TYPE...)...) body...)" } else { "(defun name (params...) body...)" };
+            return Err(self.misshaped(form, shape));
+        };
+        let value = match self.lambda(form.span, rest) {
+            Ok(lambda) => {
+                let closure = self.top_closure(name, lambda);
+                Value::Function(Rc::new(if graph { Function::Graph(closure) } else { Function::Closure(closure) }))
+            }
+            Err(_) => Value::Poisoned,
+        };
+        self.define(name, *span, Binding::Value(value))?;
+        if graph {
+            let module = self.module;
+            self.modules[module].graphs.push(name.as_str().into());
+        }
+        Ok(())
+    }
+
+    fn top_closure(&self, name: &str, lambda: Lambda) -> Closure {
+        Closure { name: Some(name.into()), lambda: Rc::new(lambda), env: Env::default(), module: self.module }
+    }
+
+    fn defmacro(&mut self, form: &Tree, args: &[Tree]) -> Eval<()> {
+        let [Tree { datum: Datum::Symbol(name), span }, rest @ ..] = args else {
+            return Err(self.misshaped(form, "(defmacro name (params...) body...)"));
+        };
+        let lambda = self.lambda(form.span, rest)?;
+        let closure = self.top_closure(name, lambda);
+        self.define(name, *span, Binding::Macro(Rc::new(closure)))
+    }
+
+    fn defaxis(&mut self, form: &Tree, args: &[Tree]) -> Eval<()> {
+        let [Tree { datum: Datum::Symbol(name), span }, size] = args else {
+            return Err(self.misshaped(form, "(defaxis NAME size)"));
+        };
+        let result = self.eval(size, &Env::default());
+        let written = match self.poison(result).single() {
+            Value::Int(n) if n >= 0 => n as u64,
+            Value::Axis(axis) => axis.dim.size,
+            Value::Poisoned => return self.define(name, *span, Binding::Value(Value::Poisoned)),
+            other => {
+                let message = format!("the size of an axis is an integer from 0 up, and this is {other}");
+                self.fail(Code::TypeKind, size.span, message);
+                return self.define(name, *span, Binding::Value(Value::Poisoned));
+            }
+        };
+        // The command line's size stands over the file's, with the same identity.
+        let dim = match self.dims.iter_mut().find(|given| *given.name == **name) {
+            Some(given) => {
+                given.used = true;
+                given.dim.clone()
+            }
+            None => Dim { size: written, axis: Some(self.new_axis(name)) },
+        };
+        let axis = AxisName { name: name.as_str().into(), dim, place: None, twice: false };
+        self.define(name, *span, Binding::Value(Value::Axis(axis)))
+    }
+
+    /// A new identity.
+    pub(super) fn new_axis(&mut self, name: &str) -> Axis {
+        self.next_axis += 1;
+        Axis { id: self.next_axis, name: name.into() }
+    }
+
+    fn defdomain(&mut self, form: &Tree, args: &[Tree]) -> Eval<()> {
+        const SHAPE: &str = "(defdomain Name [low high] :open :low)";
+        let [Tree { datum: Datum::Symbol(name), span }, ends, rest @ ..] = args else {
+            return Err(self.misshaped(form, SHAPE));
+        };
+        if DOMAINS.contains(&name.as_str()) || DType::from_name(name).is_some() {
+            let message = format!("`{name}` is the name of a built-in domain or dtype");
+            return Err(self.fail(Code::DomainType, *span, message));
+        }
+        let module = self.module;
+        if self.modules[module].domains.contains_key(name.as_str())
+            && self.modules[module].declared_domains.contains(name.as_str())
+        {
+            return Err(self.fail(Code::NameTwice, *span, format!("the domain `{name}` is defined twice")));
+        }
+        let Tree { datum: Datum::Vector(pair), .. } = ends else {
+            return Err(self.misshaped(form, SHAPE));
+        };
+        let [low, high] = pair.as_slice() else {
+            return Err(self.fail(Code::DomainType, ends.span, "a domain has two ends: `[low high]`"));
+        };
+        let low = self.domain_end(low)?;
+        let high = self.domain_end(high)?;
+        let (low_open, high_open) = match rest {
+            [] => (false, false),
+            [Tree { datum: Datum::Keyword(open), .. }, Tree { datum: Datum::Keyword(which), .. }] if open == "open" => {
+                match which.as_str() {
+                    "low" => (true, false),
+                    "high" => (false, true),
+                    "both" => (true, true),
+                    _ => return Err(self.misshaped(form, "(defdomain Name [low high] :open :low), :high or :both")),
+                }
+            }
+            _ => return Err(self.misshaped(form, SHAPE)),
+        };
+        if low > high || (low == high && (low_open || high_open || low.is_infinite())) {
+            return Err(self.fail(Code::DomainType, ends.span, format!("the domain `{name}` is empty")));
+        }
+        let closed = Interval::closed(low, high);
+        let range = Interval { lo_open: closed.lo_open || low_open, hi_open: closed.hi_open || high_open, ..closed };
+        self.modules[module].domains.insert(name.as_str().into(), range);
+        Ok(())
+    }
+
+    fn domain_end(&mut self, tree: &Tree) -> Eval<f64> {
+        let value = self.eval(tree, &Env::default())?.single();
+        match number(&value) {
+            Some(end) if !end.is_nan() => Ok(end),
+            _ => {
+                let message = format!("the ends of a domain are numbers or `inf`, and this is {value}");
+                Err(self.fail(Code::DomainType, tree.span, message))
+            }
+        }
+    }
+
+    fn defrun(&mut self, form: &Tree, args: &[Tree]) -> Eval<()> {
+        const SHAPE: &str = "(defrun name :seed 7 :precision :bf16 :graphs [graph...])";
+        let [Tree { datum: Datum::Symbol(name), span }, settings @ ..] = args else {
+            return Err(self.misshaped(form, SHAPE));
+        };
+        let mut run = Run { seed: 0, precision: None, graphs: Vec::new() };
+        for pair in settings.chunks(2) {
+            let [Tree { datum: Datum::Keyword(key), span }, value] = pair else {
+                return Err(self.misshaped(form, SHAPE));
+            };
+            match key.as_str() {
+                "seed" => run.seed = self.seed(value)?,
+                "precision" => match &value.datum {
+                    Datum::Keyword(name) => run.precision = Some(self.precision(name, value.span)?),
+                    _ => return Err(self.misshaped(form, SHAPE)),
+                },
+                "graphs" => run.graphs = self.graph_names(form, value)?,
+                _ => {
+                    let message = format!("defrun has no setting `:{key}`");
+                    let diagnostic = Diagnostic::new(Code::CallKeyword, *span, message);
+                    return Err(self.report(diagnostic.note("its settings are `:seed`, `:precision` and `:graphs`")));
+                }
+            }
+        }
+        self.define(name, *span, Binding::Value(Value::Keyword(name.as_str().into())))?;
+        let module = self.module;
+        self.modules[module].runs.push(run);
+        Ok(())
+    }
+
+    fn seed(&mut self, tree: &Tree) -> Eval<u64> {
+        match self.eval(tree, &Env::default())?.single() {
+            Value::Int(seed) if seed >= 0 => Ok(seed as u64),
+            other => {
+                let message = format!("a seed is an integer from 0 up, and this is {other}");
+                Err(self.fail(Code::TypeKind, tree.span, message))
+            }
+        }
+    }
+
+    fn graph_names(&mut self, form: &Tree, tree: &Tree) -> Eval<Vec<(Name, Span)>> {
+        let (Datum::Vector(items) | Datum::List(items)) = &tree.datum else {
+            return Err(self.misshaped(form, "(defrun name :graphs [graph...])"));
+        };
+        let mut names = Vec::new();
+        for item in items {
+            match &item.datum {
+                Datum::Symbol(name) => names.push((name.as_str().into(), item.span)),
+                _ => return Err(self.fail(Code::GraphName, item.span, "the name of a graph was expected here")),
+            }
+        }
+        Ok(names)
+    }
+
+    /// Looks at every type written in a file, called or not. Its imports and domains are known by now.
+    pub(super) fn check_written_types(&mut self, trees: &[Tree]) {
+        for tree in trees {
+            let (Datum::List(items) | Datum::Vector(items)) = &tree.datum else { continue };
+            match items.first() {
+                Some(head) if is_symbol(head, "quote") || is_symbol(head, "quasiquote") => continue,
+                Some(head) if is_symbol(head, "lambda") => self.check_signature(&items[1..]),
+                Some(head) if is_symbol(head, "defun") || is_symbol(head, "defgraph") => {
+                    self.check_signature(items.get(2..).unwrap_or(&[]));
+                }
+                _ => {}
+            }
+            self.check_written_types(items);
+        }
+    }
+
+    /// Reports the types of one parameter list and result that make no sense; whatever else is wrong with
+    /// them is reported where the form is evaluated.
+    fn check_signature(&mut self, trees: &[Tree]) {
+        let Some(params) = trees.first().and_then(list_items) else { return };
+        let mut required = true;
+        for param in params {
+            if matches!(&param.datum, Datum::Symbol(name) if name.starts_with('&')) {
+                required = false;
+            }
+            let typed = match list_items(param) {
+                Some([inner, _]) if !required => list_items(inner),
+                typed if required => typed,
+                _ => None,
+            };
+            if let Some([Tree { datum: Datum::Symbol(_), .. }, parts @ ..]) = typed {
+                self.type_expr(parts, param.span).ok();
+            }
+        }
+        if let Some(result) = trees.get(1)
+            && let Some((arrow, parts)) = list_items(result).and_then(<[Tree]>::split_first)
+            && is_symbol(arrow, "->")
+        {
+            self.result_types(parts, result.span).ok();
+        }
+    }
+}

@@ -1,0 +1,401 @@
+//! Files as modules: what each defines and imports, and where a name is looked for.
+
+use super::machine::{Eval, Machine, Stop};
+use super::scope::Env;
+use super::value::{AxisName, Closure, Function, Name, Value};
+use crate::diag::{Code, Diagnostic, FileId, Span};
+use crate::ir::{Dim, Interval};
+use crate::syntax::{self, Datum, Tree};
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+/// The library's file that is always there.
+const PRELUDE: (&str, &str) = ("prelude.sx", include_str!("../library/prelude.sx"));
+/// The library's file that `(import sx/nn)` brings.
+const NN: (&str, &str) = ("nn.sx", include_str!("../library/nn.sx"));
+
+/// The library's files with their texts, by the names that `import` takes; the prelude's is `sx/prelude`.
+pub(super) const LIBRARY: [(&str, (&str, &str)); 2] = [("sx/prelude", PRELUDE), ("sx/nn", NN)];
+
+/// A file's names.
+pub(super) struct Module {
+    /// The path it was loaded from, or its name in the library.
+    pub(super) path: String,
+    pub(super) file: FileId,
+    pub(super) defined: HashMap<Name, Definition>,
+    pub(super) imported: HashMap<Name, Binding>,
+    /// `defdomain`s of this file and of its imports.
+    pub(super) domains: HashMap<Name, Interval>,
+    /// The names of this file's `defdomain`s, known before they are evaluated.
+    pub(super) declared_domains: HashSet<Name>,
+    /// The file's `defgraph`s, in order.
+    pub(super) graphs: Vec<Name>,
+    pub(super) runs: Vec<super::define::Run>,
+    /// Whether the file has been evaluated to its end.
+    loaded: bool,
+}
+
+/// A name that a file defines.
+pub(super) struct Definition {
+    pub(super) binding: Binding,
+    pub(super) span: Span,
+}
+
+/// What a name at the top of a file stands for.
+#[derive(Clone)]
+pub(super) enum Binding {
+    Value(Value),
+    Macro(Rc<Closure>),
+}
+
+impl Machine<'_> {
+    /// Loads the prelude and then the program.
+    pub(super) fn load_root(&mut self, root: FileId) -> Eval<usize> {
+        let file = self.sources.add_library(PRELUDE.0, PRELUDE.1);
+        self.load("sx/prelude".to_string(), file, None)?;
+        let path = self.sources.name(root).to_string();
+        self.load(path, root, None)
+    }
+
+    fn load(&mut self, path: String, file: FileId, import: Option<Span>) -> Eval<usize> {
+        let trees = syntax::read(self.sources, file, self.sink);
+        let errors = self.sink.diagnostics().iter();
+        let unreadable = errors.filter(|d| d.span.is_some_and(|span| span.file == file)).count() > 0;
+        let id = self.modules.len();
+        self.modules.push(Module {
+            path,
+            file,
+            defined: HashMap::new(),
+            imported: HashMap::new(),
+            domains: HashMap::new(),
+            declared_domains: declared_domains(&trees),
+            graphs: Vec::new(),
+            runs: Vec::new(),
+            loaded: false,
+        });
+        if unreadable {
+            return Err(Stop::Reported);
+        }
+        self.loading.push((id, import));
+        let outer = std::mem::replace(&mut self.module, id);
+        let calls = std::mem::take(&mut self.calls);
+        for tree in &trees {
+            if self.exhausted() {
+                break;
+            }
+            self.top_level(tree);
+        }
+        if !self.sources.is_library(file) {
+            self.check_written_types(&trees);
+        }
+        self.calls = calls;
+        self.module = outer;
+        self.loading.pop();
+        self.modules[id].loaded = true;
+        Ok(id)
+    }
+
+    /// `(import sx/nn)`, `(import "relative.sx")`
+    pub(super) fn import(&mut self, form: &Tree, args: &[Tree]) -> Eval<()> {
+        let id = match args {
+            [Tree { datum: Datum::Symbol(name), span }] => self.library_module(name, *span)?,
+            [Tree { datum: Datum::Str(path), span }] => self.file_module(path, *span)?,
+            _ => {
+                let message = "an import is written `(import sx/nn)` or `(import \"file.sx\")`";
+                return Err(self.fail(Code::FormShape, form.span, message));
+            }
+        };
+        let from = &self.modules[id];
+        let public = |name: &&Name| !name.starts_with('%');
+        let names: Vec<(Name, Binding)> = from
+            .defined
+            .iter()
+            .filter(|(name, _)| public(name))
+            .map(|(name, definition)| (name.clone(), definition.binding.clone()))
+            .collect();
+        let domains: Vec<(Name, Interval)> = from
+            .declared_domains
+            .iter()
+            .filter_map(|name| Some((name.clone(), *from.domains.get(name)?)))
+            .collect();
+        let module = &mut self.modules[self.module];
+        module.imported.extend(names);
+        for (name, range) in domains {
+            module.domains.entry(name).or_insert(range);
+        }
+        Ok(())
+    }
+
+    fn library_module(&mut self, name: &str, span: Span) -> Eval<usize> {
+        if let Some(id) = self.modules.iter().position(|module| module.path == name && module.loaded) {
+            return Ok(id);
+        }
+        match LIBRARY.iter().find(|(module, _)| *module == name) {
+            Some((_, (file, text))) => {
+                let file = self.sources.add_library(*file, *text);
+                self.load(name.to_string(), file, Some(span))
+            }
+            None => {
+                let message = format!("there is no module `{name}`");
+                let diagnostic = Diagnostic::new(Code::ModName, span, message);
+                Err(self.report(diagnostic.help("write `(import sx/nn)`, or a file's name in quotes")))
+            }
+        }
+    }
+
+    fn file_module(&mut self, relative: &str, span: Span) -> Eval<usize> {
+        let path = beside(&self.modules[self.module].path, relative);
+        if let Some(id) = self.modules.iter().position(|module| module.path == path) {
+            if self.modules[id].loaded {
+                return Ok(id);
+            }
+            return Err(self.cycle(id, &path, span));
+        }
+        match self.loader.load(&path) {
+            Ok(text) => {
+                let file = self.sources.add(path.clone(), text);
+                self.load(path, file, Some(span))
+            }
+            Err(reason) => {
+                let message = format!("`{path}` cannot be read: {reason}");
+                let diagnostic = Diagnostic::new(Code::ModMissing, span, message);
+                Err(self.report(diagnostic.note("a path is relative to the file that imports it")))
+            }
+        }
+    }
+
+    fn cycle(&mut self, id: usize, path: &str, span: Span) -> Stop {
+        let Some(start) = self.loading.iter().position(|(loading, _)| *loading == id) else {
+            // It was loaded before and could not be read: that has been reported.
+            return Stop::Reported;
+        };
+        let mut diagnostic = Diagnostic::new(Code::ModCycle, span, format!("`{path}` imports itself"));
+        let steps: Vec<Span> = self.loading[start + 1..].iter().filter_map(|(_, import)| *import).collect();
+        for step in steps {
+            diagnostic = diagnostic.note_at(step, "by way of this import");
+        }
+        self.report(diagnostic.help("move what both files need into a third one"))
+    }
+
+    /// A function of `sx/nn`, whether the program imports it or not.
+    pub(super) fn nn_function(&mut self, name: &str, span: Span) -> Eval<Rc<Function>> {
+        let id = self.library_module("sx/nn", span)?;
+        match self.modules[id].defined.get(name).map(|definition| definition.binding.clone()) {
+            Some(Binding::Value(Value::Function(function))) => Ok(function),
+            _ => Err(self.fail(Code::NameUnknown, span, format!("`{name}` is not in sx/nn"))),
+        }
+    }
+
+    /// What `name` stands for at the top of the running module.
+    pub(super) fn binding(&self, name: &str) -> Option<Binding> {
+        let module = &self.modules[self.module];
+        if let Some(definition) = module.defined.get(name) {
+            return Some(definition.binding.clone());
+        }
+        if let Some(binding) = module.imported.get(name) {
+            return Some(binding.clone());
+        }
+        if let Some(definition) = self.modules[0].defined.get(name)
+            && !name.starts_with('%')
+        {
+            return Some(definition.binding.clone());
+        }
+        let builtin = self.builtins.get(name)?;
+        if name.starts_with('%') && !self.sources.is_library(module.file) {
+            return None;
+        }
+        Some(Binding::Value(Value::Function(Rc::new(Function::Builtin(builtin)))))
+    }
+
+    /// The value of a variable.
+    pub(super) fn variable(&mut self, name: &str, span: Span, env: &Env) -> Eval {
+        if let Some(slot) = env.slot(name) {
+            return Ok(slot.borrow().clone());
+        }
+        match self.binding(name) {
+            Some(Binding::Value(value)) => Ok(value),
+            Some(Binding::Macro(_)) => {
+                let message = format!("`{name}` is a macro: it has no value, and can only stand at the head of a form");
+                Err(self.fail(Code::NameForm, span, message))
+            }
+            None if self.specials.contains_key(name) => {
+                let message = format!("`{name}` is a special form: it has no value, and can only stand at the head of a form");
+                Err(self.fail(Code::NameForm, span, message))
+            }
+            None => Err(self.unknown(name, span, env)),
+        }
+    }
+
+    fn unknown(&mut self, name: &str, span: Span, env: &Env) -> Stop {
+        let diagnostic = Diagnostic::new(Code::NameUnknown, span, format!("`{name}` is not defined"));
+        if names_of(NN.1).any(|known| known == name) {
+            return self.report(diagnostic.help("it is in the library: write `(import sx/nn)`"));
+        }
+        let mut known: Vec<Name> = env.names();
+        let module = &self.modules[self.module];
+        known.extend(module.defined.keys().chain(module.imported.keys()).cloned());
+        known.extend(self.modules[0].defined.keys().cloned());
+        known.extend(self.builtins.keys().chain(self.specials.keys()).map(|name| (*name).into()));
+        known.retain(|name| !name.starts_with('%'));
+        known.sort();
+        match nearest(name, known.iter().map(|name| &**name)) {
+            Some(near) => self.report(diagnostic.help(format!("a similar name is `{near}`"))),
+            None => self.report(diagnostic),
+        }
+    }
+
+    /// Defines a name of the running module; one of the same file is an error.
+    pub(super) fn define(&mut self, name: &str, span: Span, binding: Binding) -> Eval<()> {
+        if self.specials.contains_key(name) {
+            let message = format!("`{name}` is a special form and cannot be defined");
+            return Err(self.fail(Code::NameForm, span, message));
+        }
+        let module = &mut self.modules[self.module];
+        if let Some(first) = module.defined.get(name) {
+            let first = first.span;
+            let diagnostic = Diagnostic::new(Code::NameTwice, span, format!("`{name}` is defined twice"));
+            return Err(self.report(diagnostic.note_at(first, "the first definition")));
+        }
+        module.defined.insert(name.into(), Definition { binding, span });
+        Ok(())
+    }
+
+    /// The axis that a `defaxis` of the running module, or of an import of it, calls `name`.
+    pub(super) fn named_axis(&self, name: &str) -> Option<Dim> {
+        match self.binding(name) {
+            Some(Binding::Value(Value::Axis(AxisName { dim, .. }))) => Some(dim),
+            _ => None,
+        }
+    }
+
+    /// The size a name has in a graph's signature: from the command line, else from `defaxis`.
+    pub(super) fn graph_size(&mut self, name: &str) -> Option<Dim> {
+        if let Some(given) = self.dims.iter_mut().find(|given| *given.name == *name) {
+            given.used = true;
+            return Some(given.dim.clone());
+        }
+        self.named_axis(name)
+    }
+
+    pub(super) fn knows_domain(&self, name: &str) -> bool {
+        let module = &self.modules[self.module];
+        module.declared_domains.contains(name) || module.domains.contains_key(name)
+    }
+
+    pub(super) fn domain_names(&self) -> Vec<Name> {
+        let module = &self.modules[self.module];
+        module.declared_domains.iter().chain(module.domains.keys()).cloned().collect()
+    }
+
+    pub(super) fn user_domain(&self, name: &str) -> Option<Interval> {
+        self.modules[self.module].domains.get(name).copied()
+    }
+}
+
+/// The names that `defdomain` forms at the top of a file give.
+fn declared_domains(trees: &[Tree]) -> HashSet<Name> {
+    let declared = trees.iter().filter_map(|tree| match &tree.datum {
+        Datum::List(items) => match items.as_slice() {
+            [Tree { datum: Datum::Symbol(head), .. }, Tree { datum: Datum::Symbol(name), .. }, ..]
+                if head == "defdomain" =>
+            {
+                Some(name.as_str().into())
+            }
+            _ => None,
+        },
+        _ => None,
+    });
+    declared.collect()
+}
+
+/// The functions and macros that a library file defines for its users.
+pub(super) fn names_of(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| {
+        let rest = line.strip_prefix("(defun ").or_else(|| line.strip_prefix("(defmacro "))?;
+        let name = rest.split([' ', '(']).next()?;
+        (!name.starts_with('%')).then_some(name)
+    })
+}
+
+/// `relative`, as seen from the file `from`.
+fn beside(from: &str, relative: &str) -> String {
+    let separator = |c: char| c == '/' || c == '\\';
+    if relative.starts_with(separator) || relative.get(1..2) == Some(":") {
+        return relative.to_string();
+    }
+    let folder = from.rfind(separator).map_or("", |at| &from[..at]);
+    let mut parts: Vec<&str> = folder.split('/').filter(|part| *part != ".").collect();
+    for part in relative.split('/') {
+        match part {
+            "." => {}
+            ".." if parts.last().is_some_and(|last| !last.is_empty() && *last != "..") => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    if folder.is_empty() && parts.first() == Some(&"") {
+        parts.remove(0);
+    }
+    parts.join("/")
+}
+
+/// The name nearest to `name`, if one is near enough to be meant.
+pub(super) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<String> {
+    let most = match name.chars().count() {
+        0..=2 => 1,
+        3..=5 => 2,
+        _ => 3,
+    };
+    let scored = known.map(|other| (distance(name, other), other));
+    let best = scored.filter(|(distance, _)| *distance <= most).min()?;
+    (best.0 < name.chars().count()).then(|| best.1.to_string())
+}
+
+/// How many characters to insert, delete, replace or swap to make `a` into `b`.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let change = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut least = change.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                least = least.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(least);
+        }
+        rows.push(row);
+    }
+    rows[a.len()][b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_relative_to_the_importing_file() {
+        for (from, relative, path) in [
+            ("main.sx", "a.sx", "a.sx"),
+            ("dir/main.sx", "a.sx", "dir/a.sx"),
+            ("dir/main.sx", "../a.sx", "a.sx"),
+            ("/x/dir/main.sx", "./b/../a.sx", "/x/dir/a.sx"),
+            ("/main.sx", "a.sx", "/a.sx"),
+            ("main.sx", "../a.sx", "../a.sx"),
+            ("../main.sx", "../a.sx", "../../a.sx"),
+            ("dir/main.sx", "/abs/a.sx", "/abs/a.sx"),
+        ] {
+            assert_eq!(beside(from, relative), path, "{from} {relative}");
+        }
+    }
+
+    #[test]
+    fn the_nearest_name_is_near() {
+        let known = ["softmax", "matmul", "max", "let*"];
+        for (name, near) in [("sofmax", Some("softmax")), ("mamtul", Some("matmul")), ("zebra", None), ("q", None)] {
+            assert_eq!(nearest(name, known.into_iter()).as_deref(), near, "{name}");
+        }
+    }
+}
