@@ -73,6 +73,7 @@ swiftshader() {
         (cd "$work" && apt-get -qq download chromium-common 2>/dev/null && dpkg-deb -x chromium-common_*.deb x)
         from=$work/x/usr/lib/chromium
     fi
+    rm -rf $to.new
     mkdir -p $to.new
     cp "$from"/libvk_swiftshader.so "$from"/vk_swiftshader_icd.json $to.new/
     rm -rf $to
