@@ -27,7 +27,7 @@ fn fused_kernels_give_what_the_reference_gives() {
     }
 }
 
-fn by_reference(case: &Case) -> Vec<Tensor> {
+fn by_reference(case: &Case) -> Vec<Arc<Tensor>> {
     let feeds = |op: &Op| match op {
         Op::Input(input) => {
             let at: usize = input.name[1..].parse().expect("inputs are numbered");
@@ -58,7 +58,9 @@ fn close(want: &Tensor, got: &Tensor) -> bool {
         (Data::F32(a), Data::F32(b)) => {
             let scale = a.iter().filter(|x| x.is_finite()).fold(1.0f32, |m, x| m.max(x.abs()));
             a.len() == b.len()
-                && a.iter().zip(b).all(|(x, y)| x == y || (x.is_nan() && y.is_nan()) || (x - y).abs() <= 1e-4 * scale)
+                && a.iter()
+                    .zip(b)
+                    .all(|(x, y)| x == y || (x.is_nan() && y.is_nan()) || (x - y).abs() <= 1e-4 * scale)
         }
         _ => want == got,
     }

@@ -5,6 +5,7 @@
 //! buffers and an order, `codegen` spells them for each target, and `pipeline` is the road itself.
 //! `driver` alone reads and writes files. ARCHITECTURE.md has the map and who may use whom.
 
+pub mod codegen;
 pub mod diag;
 pub mod syntax;
 
@@ -13,3 +14,7 @@ pub mod ops;
 pub mod reference;
 
 pub mod eval;
+pub mod kernel;
+pub mod passes;
+pub mod pipeline;
+pub mod plan;

@@ -106,12 +106,17 @@ impl Maker {
     fn any(&mut self) -> Value {
         // Recent values more often, so that chains grow.
         let n = self.values.len();
-        let at = if self.random.below(2) == 0 { n - 1 - self.random.below(n.min(3)) } else { self.random.below(n) };
+        let at = if self.random.below(2) == 0 {
+            n - 1 - self.random.below(n.min(3))
+        } else {
+            self.random.below(n)
+        };
         self.values[at]
     }
 
     fn any_of(&mut self, dtype: DType) -> Option<Value> {
-        let all: Vec<Value> = self.values.iter().copied().filter(|v| self.graph.ty(*v).dtype == dtype).collect();
+        let all: Vec<Value> =
+            self.values.iter().copied().filter(|v| self.graph.ty(*v).dtype == dtype).collect();
         if all.is_empty() { None } else { Some(self.random.pick(&all)) }
     }
 
@@ -150,7 +155,13 @@ impl Maker {
 
     fn unary(&mut self, x: Value, dtype: DType) {
         let f = match dtype {
-            DType::F32 => self.random.pick(&[ScalarFn::Neg, ScalarFn::Abs, ScalarFn::Tanh, ScalarFn::Sin, ScalarFn::Floor]),
+            DType::F32 => self.random.pick(&[
+                ScalarFn::Neg,
+                ScalarFn::Abs,
+                ScalarFn::Tanh,
+                ScalarFn::Sin,
+                ScalarFn::Floor,
+            ]),
             _ => self.random.pick(&[ScalarFn::Neg, ScalarFn::Abs]),
         };
         self.push(Op::Map(op::Map { f }), &[x]);
@@ -181,7 +192,13 @@ impl Maker {
             maker.push(Op::Broadcast(op::Broadcast { dims: dims.clone() }), &[v])
         };
         let (Some(x), Some(y)) = (wide(self, x), wide(self, y)) else { return };
-        let f = self.random.pick(&[ScalarFn::Add, ScalarFn::Sub, ScalarFn::Mul, ScalarFn::Maximum, ScalarFn::Minimum]);
+        let f = self.random.pick(&[
+            ScalarFn::Add,
+            ScalarFn::Sub,
+            ScalarFn::Mul,
+            ScalarFn::Maximum,
+            ScalarFn::Minimum,
+        ]);
         self.push(Op::Map(op::Map { f }), &[x, y]);
     }
 

@@ -121,7 +121,14 @@ fn requires_past(insts: &[Inst], condition: Val, batch: usize, ahead: i64) -> bo
     let difference: Vec<i64> = low.strides.iter().zip(&high.strides).map(|(a, b)| a - b).collect();
     let (query, key) = (batch, batch + 1);
     let shape = difference.iter().enumerate().all(|(i, &stride)| {
-        stride == if i == key { 1 } else if i == query { -1 } else { 0 }
+        stride
+            == if i == key {
+                1
+            } else if i == query {
+                -1
+            } else {
+                0
+            }
     });
     shape && slack - (low.offset - high.offset) <= ahead
 }

@@ -4,9 +4,7 @@ use super::body::{BodyBuilder, select};
 use super::index::{Idx, Term, flatten};
 use super::lower::{FinishedTrap, Lowered, Lowering, Product};
 use sx_artifact::dtype::DType;
-use sx_artifact::kernel::{
-    Access, Arg, Const, Contract, Inst, Kernel, Loop, Mode, Operand, Reg, Store, Val, Work,
-};
+use sx_artifact::kernel::{Access, Arg, Const, Contract, Kernel, Loop, Mode, Operand, Reg, Store, Val, Work};
 use sx_artifact::scalar::ScalarFn;
 
 /// A map or reductions: what was walked without meeting a product.
@@ -42,7 +40,12 @@ pub struct ContractParts<'a> {
 }
 
 /// A matrix product with what precedes and follows it.
-pub fn contract_kernel(walk: &mut Lowering<'_>, parts: ContractParts<'_>, at: &[Idx], result: Val) -> Lowered {
+pub fn contract_kernel(
+    walk: &mut Lowering<'_>,
+    parts: ContractParts<'_>,
+    at: &[Idx],
+    result: Val,
+) -> Lowered {
     let position = &parts.product.at;
     let rank = position.len();
     let (mut batch, mut m, mut n) = (Vec::new(), Vec::new(), Vec::new());
@@ -68,8 +71,16 @@ pub fn contract_kernel(walk: &mut Lowering<'_>, parts: ContractParts<'_>, at: &[
     let stores = vec![store(walk, at, kept[0], &outer)];
     let traps = finished_traps(walk, &outer);
     let sizes = |list: &[u32]| list.iter().map(|&c| walk.space.size(c)).collect::<Vec<u64>>();
-    let contract =
-        Contract { batch: sizes(&batch), m: sizes(&m), n: sizes(&n), k: sizes(&k), lhs, rhs, epilogue, stores };
+    let contract = Contract {
+        batch: sizes(&batch),
+        m: sizes(&m),
+        n: sizes(&n),
+        k: sizes(&k),
+        lhs,
+        rhs,
+        epilogue,
+        stores,
+    };
     lowered(walk, Work::Contract(contract), traps)
 }
 
@@ -147,46 +158,10 @@ pub fn power(body: &mut BodyBuilder, x: Val, mut exponent: u64) -> Val {
 /// A cast from one dtype to another, on registers.
 pub fn cast(body: &mut BodyBuilder, x: Val, from: DType, to: DType) -> Val {
     match (from, to) {
-        (DType::I32 | DType::I64, DType::Bf16) => int_to_bf16(body, x),
         (_, DType::Bf16) => {
             let wide = body.convert(x, Reg::F32);
             if from == DType::Bf16 { wide } else { body.rounded(wide, DType::Bf16) }
         }
         (_, to) => body.convert(x, Reg::of(to)),
     }
-}
-
-/// An integer rounded once to bf16: through f32 it would be rounded twice. Beyond 2^24 the low digits only
-/// say whether something was lost, so they are folded into the last kept bit first (rounding to odd).
-fn int_to_bf16(body: &mut BodyBuilder, x: Val) -> Val {
-    let reg = body.reg(x);
-    let mut exact = body.inst(Inst::Convert { to: Reg::F32, x }, Reg::F32);
-    let steps: &[u32] = if reg == Reg::I64 { &[20, 40] } else { &[8] };
-    for &bits in steps {
-        let unit = number(body, f64::from(2u32).powi(bits as i32), reg);
-        let limit = number(body, f64::from(2u32).powi(if bits == 40 { 44 } else { 24 }), reg);
-        let quotient = body.call(ScalarFn::Div, vec![x, unit]);
-        let whole = body.call(ScalarFn::Mul, vec![quotient, unit]);
-        let inexact = body.call(ScalarFn::Ne, vec![whole, x]);
-        let two = number(body, 2.0, reg);
-        let half = body.call(ScalarFn::Div, vec![quotient, two]);
-        let doubled = body.call(ScalarFn::Mul, vec![half, two]);
-        let even = body.call(ScalarFn::Eq, vec![doubled, quotient]);
-        let zero = number(body, 0.0, reg);
-        let (one, minus) = (number(body, 1.0, reg), number(body, -1.0, reg));
-        let negative = body.call(ScalarFn::Lt, vec![x, zero]);
-        let away = body.call(ScalarFn::Where, vec![negative, minus, one]);
-        let odd = body.call(ScalarFn::Add, vec![quotient, away]);
-        let sticky = body.call(ScalarFn::And, vec![inexact, even]);
-        let kept = body.call(ScalarFn::Where, vec![sticky, odd, quotient]);
-        let narrow = body.convert(kept, Reg::F32);
-        let scale = number(body, f64::from(2u32).powi(bits as i32), Reg::F32);
-        let scaled = body.call(ScalarFn::Mul, vec![narrow, scale]);
-        let negated = number(body, -f64::from(2u32).powi(if bits == 40 { 44 } else { 24 }), reg);
-        let above = body.call(ScalarFn::Ge, vec![x, limit]);
-        let below = body.call(ScalarFn::Le, vec![x, negated]);
-        let large = body.call(ScalarFn::Or, vec![above, below]);
-        exact = body.call(ScalarFn::Where, vec![large, scaled, exact]);
-    }
-    body.rounded(exact, DType::Bf16)
 }

@@ -28,14 +28,28 @@ pub struct Analysis<'a> {
     costs: Vec<u32>,
 }
 
-/// The kernels of a graph, operands before users, each computing one stored value.
-pub fn kernels(graph: &Graph) -> Vec<Lowered> {
+/// A graph's kernels, operands before users, each computing one stored value.
+pub struct Groups<'a> {
+    /// The kernels.
+    pub kernels: Vec<Lowered>,
+    analysis: Analysis<'a>,
+}
+
+impl Groups<'_> {
+    /// The value in whose buffer `v` is.
+    pub fn storage(&self, v: Value) -> Value {
+        self.analysis.storage(v)
+    }
+}
+
+/// Groups a graph into kernels.
+pub fn kernels(graph: &Graph) -> Groups<'_> {
     let mut forced = BTreeSet::new();
     loop {
         let analysis = Analysis::new(graph, &forced);
-        let (found, missing) = analysis.lower_all();
+        let (kernels, missing) = analysis.lower_all();
         if missing.is_empty() {
-            return found;
+            return Groups { kernels, analysis };
         }
         let before = forced.len();
         forced.extend(missing);
@@ -138,20 +152,29 @@ impl<'a> Analysis<'a> {
             let mut mine = Kernels::None;
             for &user in &self.users[id.0 as usize] {
                 let user_value = Value::from(user);
-                let theirs =
-                    if self.is_stored(user_value) { Kernels::One(user_value) } else { kernel[user.0 as usize] };
+                let theirs = if self.is_stored(user_value) {
+                    Kernels::One(user_value)
+                } else {
+                    kernel[user.0 as usize]
+                };
                 mine = mine.and(theirs);
             }
             kernel[id.0 as usize] = mine;
             let v = Value::from(id);
             let many = mine == Kernels::Many && self.cost(v) > CHEAP;
-            if (many || self.is_blown_up(id)) && !is_source(self.graph, v) && !is_movement(&self.graph.node(id).op) {
+            if (many || self.is_blown_up(id))
+                && !is_source(self.graph, v)
+                && !is_movement(&self.graph.node(id).op)
+            {
                 self.stored.insert(v);
             }
         }
         self.costs = self.count_costs();
         let cheap = |v: &Value| {
-            forced.contains(v) || self.outputs.contains(v) || self.is_blown_up(v.node) || self.recomputed(*v) > CHEAP
+            forced.contains(v)
+                || self.outputs.contains(v)
+                || self.is_blown_up(v.node)
+                || self.recomputed(*v) > CHEAP
         };
         let kept: HashSet<Value> = self.stored.iter().copied().filter(cheap).collect();
         self.stored = kept;
@@ -252,7 +275,11 @@ impl<'a> Analysis<'a> {
         let reads = |v: &Value| {
             let inlined = self.inlined_below(*v);
             let operands = inlined.iter().flat_map(|v| &self.graph.node(v.node).args);
-            operands.filter(|arg| self.is_buffer(**arg)).map(|arg| self.storage(*arg)).collect::<BTreeSet<_>>().len()
+            operands
+                .filter(|arg| self.is_buffer(**arg))
+                .map(|arg| self.storage(*arg))
+                .collect::<BTreeSet<_>>()
+                .len()
         };
         let inlined = self.inlined_below(root);
         let useful = |v: &&Value| **v != root && (2..=MOST_READS).contains(&reads(v));
@@ -297,7 +324,10 @@ fn is_source(graph: &Graph, v: Value) -> bool {
 }
 
 fn is_movement(op: &Op) -> bool {
-    matches!(op, Op::Broadcast(_) | Op::Reshape(_) | Op::Transpose(_) | Op::Slice(_) | Op::As(_) | Op::Iota(_))
+    matches!(
+        op,
+        Op::Broadcast(_) | Op::Reshape(_) | Op::Transpose(_) | Op::Slice(_) | Op::As(_) | Op::Iota(_)
+    )
 }
 
 fn own_cost(op: &Op) -> u32 {
@@ -318,8 +348,8 @@ fn own_cost(op: &Op) -> u32 {
 fn scalar_cost(f: ScalarFn) -> u32 {
     use ScalarFn::*;
     match f {
-        Add | Sub | Mul | Maximum | Minimum | Eq | Ne | Lt | Le | Gt | Ge | And | Or | Not | Where | Neg | Abs
-        | Floor | Ceil | Round => 1,
+        Add | Sub | Mul | Maximum | Minimum | Eq | Ne | Lt | Le | Gt | Ge | And | Or | Not | Where | Neg
+        | Abs | Floor | Ceil | Round => 1,
         Div | Mod | Sqrt | Rsqrt => 3,
         Pow | Atan2 | Exp | Log | Expm1 | Log1p | Sin | Cos | Tanh | Asin | Acos | Erf => 8,
     }

@@ -213,10 +213,7 @@ mod tests {
         let mut space = Space::default();
         let position = [space.axis(&[8]), space.axis(&[384])];
         let flat = flatten(&position, &[8, 384]);
-        assert_eq!(
-            unflatten(&flat, &[8, 12, 32], &space),
-            Err(Unaligned::Split { coord: 1, inner: 32 })
-        );
+        assert_eq!(unflatten(&flat, &[8, 12, 32], &space), Err(Unaligned::Split { coord: 1, inner: 32 }));
         let mut space = Space::default();
         let position = [space.axis(&[8]), space.axis(&[12, 32])];
         let split = unflatten(&flatten(&position, &[8, 384]), &[8, 12, 32], &space).expect("aligned");

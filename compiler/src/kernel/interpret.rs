@@ -3,8 +3,9 @@
 //! Slow and plain: tests compare every target's way of running a kernel with this one, and this one with the
 //! reference of the graph the kernel came from.
 
-use crate::ops::scalar::{self, apply::apply};
+use crate::ir::{Op, op};
 use crate::ops::Trap;
+use crate::ops::scalar::{self, apply::apply};
 use half::bf16;
 use sx_artifact::dtype::DType;
 use sx_artifact::kernel::{
@@ -62,7 +63,8 @@ impl Machine<'_> {
         let count = |sizes: &[u64]| sizes.iter().product::<u64>() as usize;
         let acc = product(&lhs, &rhs, [count(&work.batch), count(&work.m), count(&work.n), count(&work.k)]);
         let outer = join([&work.batch, &work.m, &work.n]);
-        let values = self.body(&work.epilogue, &outer, outer.len(), Some(&acc.reshaped(&[count(&outer) as u64])))?;
+        let values =
+            self.body(&work.epilogue, &outer, outer.len(), Some(&acc.reshaped(&[count(&outer) as u64])))?;
         self.store(&work.stores, &values, &outer);
         Ok(())
     }
@@ -92,14 +94,22 @@ impl Machine<'_> {
     }
 
     /// Every value over all coordinates, flat; the last `sizes.len() - rows` coordinates are folded.
-    fn body(&self, body: &Body, sizes: &[u64], rows: usize, acc: Option<&Tensor>) -> Result<Vec<Tensor>, (u32, Trap)> {
+    fn body(
+        &self,
+        body: &Body,
+        sizes: &[u64],
+        rows: usize,
+        acc: Option<&Tensor>,
+    ) -> Result<Vec<Tensor>, (u32, Trap)> {
         let count: u64 = sizes.iter().product();
         let mut values: Vec<Tensor> = Vec::with_capacity(body.insts.len());
         for inst in &body.insts {
             let value = match inst {
                 Inst::Const(constant) => repeated(*constant, count),
                 Inst::Index { at, reg } => integers(&offsets(at, sizes), *reg),
-                Inst::Load { access, guard } => self.load(access, guard.map(|g| &values[g.0 as usize]), &values, sizes),
+                Inst::Load { access, guard } => {
+                    self.load(access, guard.map(|g| &values[g.0 as usize]), &values, sizes)
+                }
                 Inst::Acc { .. } => acc.expect("only an epilogue reads an accumulator").clone(),
                 Inst::Call { f, args } => {
                     let args: Vec<&Tensor> = args.iter().map(|v| &values[v.0 as usize]).collect();
@@ -112,7 +122,8 @@ impl Machine<'_> {
                         Reg::I64 => DType::I64,
                         Reg::Bool => DType::Bool,
                     };
-                    crate::ops::cast::convert(&values[x.0 as usize], dtype)
+                    let x = &values[x.0 as usize];
+                    Tensor::new(x.shape(), crate::ops::cast::converted(x.data(), dtype))
                 }
                 Inst::RoundBf16 { x } => rounded(&values[x.0 as usize]),
                 Inst::Bounded { x, size, trap } => bounded(&values[x.0 as usize], *size, *trap)?,
@@ -230,9 +241,18 @@ fn collect(elements: &[Option<Scalar>], dtype: DType) -> Tensor {
             let at = |i: usize| elements[i].unwrap_or_else(|| panic!("output element {i} is written"));
             let all = 0..elements.len();
             match dtype {
-                DType::I32 => all.map(|i| if let Scalar::I32(x) = at(i) { x } else { panic!("an i32") }).collect::<Vec<_>>().into(),
-                DType::I64 => all.map(|i| if let Scalar::I64(x) = at(i) { x } else { panic!("an i64") }).collect::<Vec<_>>().into(),
-                _ => all.map(|i| if let Scalar::Bool(x) = at(i) { x } else { panic!("a bool") }).collect::<Vec<_>>().into(),
+                DType::I32 => all
+                    .map(|i| if let Scalar::I32(x) = at(i) { x } else { panic!("an i32") })
+                    .collect::<Vec<_>>()
+                    .into(),
+                DType::I64 => all
+                    .map(|i| if let Scalar::I64(x) = at(i) { x } else { panic!("an i64") })
+                    .collect::<Vec<_>>()
+                    .into(),
+                _ => all
+                    .map(|i| if let Scalar::Bool(x) = at(i) { x } else { panic!("a bool") })
+                    .collect::<Vec<_>>()
+                    .into(),
             }
         }
     };
@@ -256,37 +276,23 @@ fn bounded(x: &Tensor, size: u64, trap: Option<u32>) -> Result<Tensor, (u32, Tra
 
 /// What folding nothing gives, for as many rows as `x` has elements.
 fn identity(op: FoldOp, x: &Tensor) -> Tensor {
-    let rows = x.len() as u64;
-    fold(op, &x.clone().reshaped(&[rows]), &[rows], &[0])
+    let hollow = crate::ops::cast::converted(&Data::Bool(Vec::new()), x.dtype());
+    folded(op, &Tensor::new(&[x.len() as u64, 0], hollow))
 }
 
+/// Each row folded, and repeated over the folded coordinates.
 fn fold(op: FoldOp, x: &Tensor, rows: &[u64], along: &[u64]) -> Tensor {
-    let (rows, along) = (rows.iter().product::<u64>() as usize, along.iter().product::<u64>() as usize);
-    fn each<T: Copy>(v: &[T], rows: usize, along: usize, f: impl Fn(&[T]) -> T) -> Vec<T> {
-        let per_row = (0..rows).map(|row| f(&v[row * along..(row + 1) * along]));
-        per_row.flat_map(|folded| std::iter::repeat_n(folded, along.max(1))).collect()
-    }
-    let folded = |v: &[f64]| crate::ops::reduce::fold_floats(op, v);
-    let ints = |v: &[i64]| crate::ops::reduce::fold_ints(op, v);
-    let data: Data = match x.data() {
-        Data::F32(v) => {
-            each(v, rows, along, |row| folded(&row.iter().map(|&x| f64::from(x)).collect::<Vec<_>>()) as f32).into()
-        }
-        Data::I32(v) => each(v, rows, along, |row| match op {
-            FoldOp::Max if row.is_empty() => i32::MIN,
-            FoldOp::Min if row.is_empty() => i32::MAX,
-            _ => ints(&row.iter().map(|&x| i64::from(x)).collect::<Vec<_>>()) as i32,
-        })
-        .into(),
-        Data::I64(v) => each(v, rows, along, |row| ints(row)).into(),
-        Data::Bool(v) => each(v, rows, along, |row| match op {
-            FoldOp::All => row.iter().all(|&x| x),
-            _ => row.iter().any(|&x| x),
-        })
-        .into(),
-        Data::Bf16(_) => unreachable!("registers hold f32"),
-    };
-    Tensor::new(&[data.len() as u64], data)
+    let (rows, along) = (rows.iter().product::<u64>(), along.iter().product::<u64>());
+    let per_row = folded(op, &x.clone().reshaped(&[rows, along]));
+    let at = (0..rows as usize).flat_map(|row| std::iter::repeat_n(row, along as usize));
+    crate::ops::walk::picked(&per_row, &[rows * along], at)
+}
+
+/// The last axis folded, by the meaning of the graph's operation.
+fn folded(op: FoldOp, x: &Tensor) -> Tensor {
+    let reduce = Op::Reduce(op::Reduce { op, axes: vec![1], keepdims: false });
+    let mut results = crate::ops::rules(&reduce).reference(&[x]).expect("a reduction does not trap");
+    results.swap_remove(0)
 }
 
 /// `[batch m k] · [batch k n]`, floats accumulated in f64 and rounded once, integers wrapping.
@@ -315,8 +321,12 @@ fn product(lhs: &Tensor, rhs: &Tensor, [batch, m, n, k]: [usize; 4]) -> Tensor {
             let sums = each(a, b, sizes, || 0.0f64, |acc, x: f32, y: f32| acc + f64::from(x) * f64::from(y));
             sums.into_iter().map(|x| x as f32).collect::<Vec<f32>>().into()
         }
-        (Data::I32(a), Data::I32(b)) => each(a, b, sizes, || 0i32, |acc, x, y| acc.wrapping_add(x.wrapping_mul(y))).into(),
-        (Data::I64(a), Data::I64(b)) => each(a, b, sizes, || 0i64, |acc, x, y| acc.wrapping_add(x.wrapping_mul(y))).into(),
+        (Data::I32(a), Data::I32(b)) => {
+            each(a, b, sizes, || 0i32, |acc, x, y| acc.wrapping_add(x.wrapping_mul(y))).into()
+        }
+        (Data::I64(a), Data::I64(b)) => {
+            each(a, b, sizes, || 0i64, |acc, x, y| acc.wrapping_add(x.wrapping_mul(y))).into()
+        }
         _ => unreachable!("a product is of two numbers of one type"),
     };
     Tensor::new(&[data.len() as u64], data)
@@ -338,7 +348,8 @@ fn softmax(scores: &Tensor, width: usize) -> Tensor {
     let mut out = Vec::with_capacity(v.len());
     for row in v.chunks(width.max(1)) {
         let nan = row.iter().any(|x| x.is_nan());
-        let max = if nan { f64::NAN } else { row.iter().fold(f64::NEG_INFINITY, |m, &x| m.max(f64::from(x))) };
+        let max =
+            if nan { f64::NAN } else { row.iter().fold(f64::NEG_INFINITY, |m, &x| m.max(f64::from(x))) };
         let powers: Vec<f64> = row.iter().map(|&x| (f64::from(x) - max).exp()).collect();
         let total: f64 = powers.iter().sum();
         out.extend(powers.iter().map(|p| (p / total) as f32));

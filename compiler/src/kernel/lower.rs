@@ -139,32 +139,16 @@ pub struct Lowering<'a> {
 
 /// Lowers `root`, or says what has to change first.
 pub fn lower(graph: &Graph, analysis: &Analysis<'_>, root: Value) -> Result<Lowered, Retry> {
-    let mut pieces = HashMap::new();
+    let mut pieces: HashMap<AxisKey, Vec<u64>> = HashMap::new();
     loop {
         let mut walk = Lowering::new(graph, analysis, root, &pieces);
-        match walk.run() {
-            Err(Retry::Split { axis, piece, inner }) => split(&mut pieces, graph, root, &walk, axis, piece, inner),
-            other => return other,
-        }
+        let result = walk.run();
+        let Err(Retry::Split { axis, piece, inner }) = result else { return result };
+        let whole = walk.axis_size(axis);
+        let list = pieces.entry(axis).or_insert_with(|| vec![whole]);
+        list[piece] /= inner;
+        list.insert(piece + 1, inner);
     }
-}
-
-fn split(
-    pieces: &mut HashMap<AxisKey, Vec<u64>>,
-    graph: &Graph,
-    root: Value,
-    walk: &Lowering<'_>,
-    axis: AxisKey,
-    piece: usize,
-    inner: u64,
-) {
-    let whole = match axis {
-        AxisKey::Root(i) => graph.ty(root).dims[i].size,
-        AxisKey::Along(_) | AxisKey::Summed | AxisKey::Keys => walk.axis_size(axis),
-    };
-    let list = pieces.entry(axis).or_insert_with(|| vec![whole]);
-    list[piece] /= inner;
-    list.insert(piece + 1, inner);
 }
 
 impl<'a> Lowering<'a> {
@@ -337,7 +321,9 @@ impl<'a> Lowering<'a> {
         }
         if self.analysis.is_stored(operand) || self.is_source(operand) {
             return Ok(match &self.graph.node(operand.node).op {
-                Op::Constant(c) if uniform(&c.value).is_some() => self.constant(operand, &c.value, &[], guard),
+                Op::Constant(c) if uniform(&c.value).is_some() => {
+                    self.constant(operand, &c.value, &[], guard)
+                }
                 _ => self.load(operand, &flat, guard),
             });
         }
@@ -365,7 +351,8 @@ impl<'a> Lowering<'a> {
         }
         let mut result: Option<Val> = None;
         for &(operand, start, stop) in parts.iter().rev() {
-            let inside = self.within(&at[axis], (start > lowest).then_some(start), (stop <= highest).then_some(stop));
+            let inside =
+                self.within(&at[axis], (start > lowest).then_some(start), (stop <= highest).then_some(stop));
             let part_guard = match (guard, inside) {
                 (Some(outer), Some(inner)) => Some(self.body.call(ScalarFn::And, vec![outer, inner])),
                 (outer, inner) => outer.or(inner),
@@ -434,7 +421,13 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn reduce(&mut self, v: Value, reduce: &op::Reduce, at: &[Idx], guard: Option<Val>) -> Result<Val, Retry> {
+    fn reduce(
+        &mut self,
+        v: Value,
+        reduce: &op::Reduce,
+        at: &[Idx],
+        guard: Option<Val>,
+    ) -> Result<Val, Retry> {
         let refused = Err(Retry::Store(self.analysis.cut(v, self.root)));
         let operand = self.graph.node(v.node).args[0];
         let operand_ty = self.graph.ty(operand).clone();
@@ -572,7 +565,8 @@ impl<'a> Lowering<'a> {
         let (lhs, lhs_value) = self.operand(node.args[0], &left)?;
         let right: Vec<Idx> = batch.iter().cloned().chain([summed.clone(), column.clone()]).collect();
         let (rhs, rhs_value) = self.operand(node.args[1], &right)?;
-        let parts = finish::ContractParts { product: &product, summed, lhs, lhs_value, rhs, rhs_value, epilogue };
+        let parts =
+            finish::ContractParts { product: &product, summed, lhs, lhs_value, rhs, rhs_value, epilogue };
         Ok(finish::contract_kernel(self, parts, at, result))
     }
 
@@ -594,10 +588,7 @@ impl<'a> Lowering<'a> {
     }
 
     fn is_source(&self, v: Value) -> bool {
-        matches!(
-            self.graph.node(v.node).op,
-            Op::Input(_) | Op::Param(_) | Op::Context(_) | Op::Constant(_)
-        )
+        matches!(self.graph.node(v.node).op, Op::Input(_) | Op::Param(_) | Op::Context(_) | Op::Constant(_))
     }
 
     fn constant(&mut self, v: Value, value: &Tensor, at: &[Idx], guard: Option<Val>) -> Val {
@@ -633,9 +624,4 @@ pub fn uniform(tensor: &Tensor) -> Option<Const> {
         Data::I64(v) => same(v, |x| x).map(Const::I64),
         Data::Bool(v) => same(v, |x| x).map(Const::Bool),
     }
-}
-
-/// The register type of values of a dtype, for readers of kernels.
-pub fn register(dtype: DType) -> Reg {
-    Reg::of(dtype)
 }

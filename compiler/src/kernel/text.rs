@@ -15,12 +15,17 @@ pub fn print(kernel: &Kernel) -> String {
     }
     match &kernel.work {
         Work::Loop(work) => {
-            let along = if work.along.is_empty() { String::new() } else { format!(" along {:?}", work.along) };
+            let along =
+                if work.along.is_empty() { String::new() } else { format!(" along {:?}", work.along) };
             line(&mut out, 1, format!("for {:?}{along}", work.dims));
             body(&mut out, 2, &work.body, &work.stores);
         }
         Work::Contract(work) => {
-            line(&mut out, 1, format!("contract batch {:?} m {:?} n {:?} k {:?}", work.batch, work.m, work.n, work.k));
+            line(
+                &mut out,
+                1,
+                format!("contract batch {:?} m {:?} n {:?} k {:?}", work.batch, work.m, work.n, work.k),
+            );
             operand(&mut out, "lhs", &work.lhs);
             operand(&mut out, "rhs", &work.rhs);
             line(&mut out, 1, "epilogue".to_owned());
@@ -31,7 +36,10 @@ pub fn print(kernel: &Kernel) -> String {
             line(
                 &mut out,
                 1,
-                format!("attention batch {:?} t {} s {} d {} e {}{causal}", work.batch, work.t, work.s, work.d, work.e),
+                format!(
+                    "attention batch {:?} t {} s {} d {} e {}{causal}",
+                    work.batch, work.t, work.s, work.d, work.e
+                ),
             );
             operand(&mut out, "query", &work.query);
             operand(&mut out, "key", &work.key);

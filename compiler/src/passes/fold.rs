@@ -45,6 +45,12 @@ fn constant(node: &Node, known: &[Option<Arc<Tensor>>]) -> Option<Arc<Tensor>> {
 fn stays_symbolic(op: &Op) -> bool {
     matches!(
         op,
-        Op::Iota(_) | Op::Broadcast(_) | Op::Constant(_) | Op::Reshape(_) | Op::Transpose(_) | Op::Slice(_) | Op::As(_)
+        Op::Iota(_)
+            | Op::Broadcast(_)
+            | Op::Constant(_)
+            | Op::Reshape(_)
+            | Op::Transpose(_)
+            | Op::Slice(_)
+            | Op::As(_)
     )
 }

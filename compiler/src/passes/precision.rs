@@ -33,13 +33,15 @@ fn lower(graph: &Graph) -> Graph {
         let results = match &node.op {
             Op::Input(_) | Op::Param(_) | Op::Context(_) | Op::Constant(_) | Op::Iota(_) => work.copy(node),
             Op::Cast(cast) => {
-                let dtype = if is_marked(node) && cast.dtype == DType::F32 { DType::Bf16 } else { cast.dtype };
+                let dtype =
+                    if is_marked(node) && cast.dtype == DType::F32 { DType::Bf16 } else { cast.dtype };
                 rebuild(&mut work, node, Op::Cast(op::Cast { dtype }), args)
             }
             Op::Composite(composite) if is_marked(node) => {
                 let args = as_dtype(&mut work, node, &args, DType::F32, DType::Bf16);
                 let region = lower(&narrowed_inputs(&composite.region));
-                let op = Op::Composite(op::Composite { name: composite.name.clone(), region: Arc::new(region) });
+                let op =
+                    Op::Composite(op::Composite { name: composite.name.clone(), region: Arc::new(region) });
                 rebuild(&mut work, node, op, args)
             }
             op if is_marked(node) => {

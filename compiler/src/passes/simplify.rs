@@ -79,12 +79,16 @@ fn scalar(work: &mut Rewrite<'_>, node: &Node, f: ScalarFn, args: &[Value]) -> O
         ScalarFn::Add if is(1, -0.0) => Some(args[0]),
         ScalarFn::Add if is(0, -0.0) => Some(args[1]),
         ScalarFn::Pow if is(1, 1.0) => Some(args[0]),
-        ScalarFn::Pow if is(1, 2.0) => Some(work.at(node).push(
-            Op::Map(op::Map { f: ScalarFn::Mul }),
-            &[args[0], args[0]],
-            node.results.clone(),
-        )[0]),
-        ScalarFn::Maximum | ScalarFn::Minimum | ScalarFn::And | ScalarFn::Or if args[0] == args[1] => Some(args[0]),
+        ScalarFn::Pow if is(1, 2.0) => Some(
+            work.at(node).push(
+                Op::Map(op::Map { f: ScalarFn::Mul }),
+                &[args[0], args[0]],
+                node.results.clone(),
+            )[0],
+        ),
+        ScalarFn::Maximum | ScalarFn::Minimum | ScalarFn::And | ScalarFn::Or if args[0] == args[1] => {
+            Some(args[0])
+        }
         ScalarFn::Where if args[1] == args[2] => Some(args[1]),
         ScalarFn::Where => match known(0) {
             Some(Const::Bool(true)) => Some(args[1]),

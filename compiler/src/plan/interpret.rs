@@ -13,7 +13,9 @@ pub fn run(program: &Program, feed: &dyn Fn(&Resource) -> Tensor) -> Result<Vec<
     let mut values: Vec<Option<Tensor>> = vec![None; program.resources.len()];
     for (value, resource) in values.iter_mut().zip(&program.resources) {
         match resource.role {
-            Role::Input | Role::Param | Role::State | Role::Constant | Role::Context => *value = Some(feed(resource)),
+            Role::Input | Role::Param | Role::State | Role::Constant | Role::Context => {
+                *value = Some(feed(resource))
+            }
             Role::Output | Role::Scratch { .. } => {}
         }
     }
@@ -42,10 +44,10 @@ fn launch(program: &Program, launch: &Launch, values: &mut [Option<Tensor>]) -> 
     let resources = launch.args.iter().map(|binding| binding.resource as usize);
     let bound: Vec<(usize, Mode)> = resources.zip(kernel.args.iter().map(|arg| arg.mode)).collect();
     let reads = bound.iter().filter(|(_, mode)| *mode == Mode::Read);
-    let reads: Vec<&Tensor> =
-        reads.map(|&(at, _)| values[at].as_ref().expect("a read resource was written before")).collect();
-    let written = interpret::run(kernel, &reads)
-        .map_err(|(trap, at)| (launch.sites[trap as usize], at))?;
+    let hollow = |at: usize| empty(&program.resources[at]);
+    let reads: Vec<Tensor> = reads.map(|&(at, _)| values[at].clone().unwrap_or_else(|| hollow(at))).collect();
+    let reads: Vec<&Tensor> = reads.iter().collect();
+    let written = interpret::run(kernel, &reads).map_err(|(trap, at)| (launch.sites[trap as usize], at))?;
     let writes = bound.iter().filter(|(_, mode)| *mode == Mode::Write);
     for (&(at, _), tensor) in writes.zip(written) {
         values[at] = Some(tensor);

@@ -32,7 +32,8 @@ struct Slot {
 /// The free slot that fits best: the smallest that is large enough, else the largest, which grows.
 fn choose(slots: &mut Vec<Slot>, step: usize, bytes: u64) -> usize {
     let free = |slot: &Slot| slot.free_after < step;
-    let fitting = slots.iter().enumerate().filter(|(_, s)| free(s) && s.bytes >= bytes).min_by_key(|(_, s)| s.bytes);
+    let fitting =
+        slots.iter().enumerate().filter(|(_, s)| free(s) && s.bytes >= bytes).min_by_key(|(_, s)| s.bytes);
     if let Some((at, _)) = fitting {
         return at;
     }
@@ -52,9 +53,10 @@ fn writes(program: &Program) -> Vec<(usize, u32)> {
         match step {
             Step::Launch(launch) => {
                 let args = &program.kernels[launch.kernel as usize].args;
-                let written = |(binding, arg): (&sx_artifact::program::Binding, &sx_artifact::kernel::Arg)| {
-                    (arg.mode == sx_artifact::kernel::Mode::Write).then_some((at, binding.resource))
-                };
+                let written =
+                    |(binding, arg): (&sx_artifact::program::Binding, &sx_artifact::kernel::Arg)| {
+                        (arg.mode == sx_artifact::kernel::Mode::Write).then_some((at, binding.resource))
+                    };
                 found.extend(launch.args.iter().zip(args).filter_map(written));
             }
             Step::Copy { to, .. } => found.push((at, *to)),

@@ -9,9 +9,7 @@ use crate::ir::{Graph, NodeId, Op, OriginId, Value, op};
 use crate::kernel::lower::Lowered;
 use std::collections::HashMap;
 use std::sync::Arc;
-use sx_artifact::program::{
-    Binding, Encoding, Launch, Origin, Program, Resource, Role, Site, Step,
-};
+use sx_artifact::program::{Binding, Encoding, Launch, Origin, Program, Resource, Role, Site, Step};
 use sx_artifact::tensor::Tensor;
 
 /// A program with the constants it needs stored, by resource name.
@@ -55,13 +53,16 @@ pub fn plan(grouped: Grouped<'_>, sources: &Sources) -> Planned {
     };
     plan.inputs();
     let copies = plan.outputs(&grouped);
-    for lowered in &grouped.kernels {
+    let hollow = |lowered: &&Lowered| lowered.writes.iter().all(|&v| grouped.graph.ty(v).count() == 0);
+    for lowered in grouped.kernels.iter().filter(|lowered| !hollow(lowered)) {
         plan.launch(lowered);
     }
-    plan.program.steps.extend(copies.into_iter().map(|(from, to)| {
+    for (from, to) in copies {
         let from = plan.resource_of[&from];
-        Step::Copy { from, to }
-    }));
+        if plan.program.resources[to as usize].shape.iter().product::<u64>() > 0 {
+            plan.program.steps.push(Step::Copy { from, to });
+        }
+    }
     memory::share(&mut plan.program);
     Planned { program: plan.program, constants: plan.constants }
 }
@@ -154,7 +155,9 @@ impl Plan<'_> {
     /// The position of the kernel, shared with every launch that computes the same.
     fn kernel(&mut self, lowered: &Lowered) -> u32 {
         let same = |known: &sx_artifact::kernel::Kernel| {
-            known.work == lowered.kernel.work && known.args == lowered.kernel.args && known.traps == lowered.kernel.traps
+            known.work == lowered.kernel.work
+                && known.args == lowered.kernel.args
+                && known.traps == lowered.kernel.traps
         };
         if let Some(known) = self.program.kernels.iter().position(same) {
             return known as u32;

@@ -18,7 +18,9 @@ pub fn kernel(graph: &Graph, lowered: &Lowered, names: &HashMap<NodeId, Arc<str>
     }
     for id in &lowered.nodes {
         let part = match names.get(id) {
-            Some(name) if matches!(lowered.kernel.work, Work::Attention(_)) && &**name == "attention" => continue,
+            Some(name) if matches!(lowered.kernel.work, Work::Attention(_)) && &**name == "attention" => {
+                continue;
+            }
             Some(name) => name.to_string(),
             None => match &graph.node(*id).op {
                 Op::Map(map) => word(map.f.name()).to_owned(),

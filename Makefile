@@ -1,0 +1,30 @@
+# The front door. `make demo` and `make test` work in a clean clone on Debian with cargo, python3 and root.
+SHELL := /bin/bash
+ENV := . tools/env.sh &&
+
+.PHONY: demo test bench lint docs setup
+
+## demo: compile the sentence encoder, rank sentences on the CPU and on Vulkan
+demo: setup
+	$(ENV) tools/demo.sh
+
+## test: everything; devices that are absent are skipped with a note
+test: setup
+	$(ENV) cargo test --workspace --quiet
+
+## bench: sx against its peers and the machine's own ceilings; results in bench/results/
+bench:
+	tools/setup.sh bench
+	$(ENV) .venv-bench/bin/python bench/run.py
+
+## lint: formatting, and clippy with warnings as errors
+lint:
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+
+## docs: the crates' pages, in target/doc/
+docs:
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+
+setup:
+	tools/setup.sh

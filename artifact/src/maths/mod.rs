@@ -1,0 +1,103 @@
+//! The maths library: one algorithm for each function, the same on every target.
+//!
+//! A function is written once, over a [`Lane`](lane::Lane). On the CPU the lane is an `f32`; a target that takes
+//! text runs the same code on symbols and spells what they record. Only binary32 and 32-bit integer
+//! arithmetic is used, no fused multiply-add and no table in memory, and no function branches, so loops over
+//! slices vectorise. The bounds stand in the book's page on numerics; the tests hold them.
+//!
+//! Read in this order: [`lane`], [`exp`](mod@exp), [`log`](mod@log), `trig`, `pow`, `erf`, then [`exact`], whose
+//! functions have one right answer. `table.rs` is made by `fit.py`.
+
+mod erf;
+pub mod exact;
+mod exp;
+pub mod lane;
+mod log;
+mod pow;
+#[allow(clippy::excessive_precision, reason = "made by a script")]
+mod table;
+#[cfg(test)]
+mod tests;
+mod trig;
+
+pub use self::erf::erf;
+pub use self::exp::{exp, expm1, tanh};
+pub use self::log::{log, log1p};
+pub use self::pow::pow;
+pub use self::trig::{acos, asin, atan2, cos, sin};
+
+use crate::scalar::ScalarFn;
+use lane::{BitLane, Lane};
+
+/// The bits of infinity.
+const INF: u32 = 0x7f80_0000;
+/// The bits of the NaN that functions make.
+const NAN: u32 = 0x7fc0_0000;
+
+/// The bits without the sign. They order like the absolute values, infinity and NaN at the top.
+#[inline(always)]
+fn magnitude<L: Lane>(x: L) -> L::Bits {
+    x.bits() & L::Bits::of(0x7fff_ffff)
+}
+
+/// `y`, which has no sign, with the sign of `x`.
+#[inline(always)]
+fn with_sign_of<L: Lane>(y: L, x: L) -> L {
+    (y.bits() | (x.bits() & L::Bits::of(0x8000_0000))).float()
+}
+
+/// `c[0] + c[1] x + c[2] x^2 + …`
+#[inline(always)]
+fn poly<L: Lane, const N: usize>(x: L, c: &[f32; N]) -> L {
+    let mut sum = L::of(c[N - 1]);
+    for &c in c[..N - 1].iter().rev() {
+        sum = sum * x + L::of(c);
+    }
+    sum
+}
+
+/// `1 / sqrt(x)`.
+#[inline(always)]
+pub fn rsqrt<L: Lane>(x: L) -> L {
+    L::of(1.0) / x.sqrt()
+}
+
+/// The function of one float that `f` is, or `None` where it takes more or is no function of floats.
+pub fn unary_f32(f: ScalarFn) -> Option<fn(f32) -> f32> {
+    Some(match f {
+        ScalarFn::Exp => exp,
+        ScalarFn::Log => log,
+        ScalarFn::Expm1 => expm1,
+        ScalarFn::Log1p => log1p,
+        ScalarFn::Sin => sin,
+        ScalarFn::Cos => cos,
+        ScalarFn::Tanh => tanh,
+        ScalarFn::Asin => asin,
+        ScalarFn::Acos => acos,
+        ScalarFn::Erf => erf,
+        ScalarFn::Rsqrt => rsqrt,
+        ScalarFn::Sqrt => f32::sqrt,
+        ScalarFn::Neg => |x| -x,
+        ScalarFn::Abs => f32::abs,
+        ScalarFn::Floor => f32::floor,
+        ScalarFn::Ceil => f32::ceil,
+        ScalarFn::Round => f32::round_ties_even,
+        _ => return None,
+    })
+}
+
+/// The function of two floats that `f` is, or `None` where it is none.
+pub fn binary_f32(f: ScalarFn) -> Option<fn(f32, f32) -> f32> {
+    Some(match f {
+        ScalarFn::Add => |a, b| a + b,
+        ScalarFn::Sub => |a, b| a - b,
+        ScalarFn::Mul => |a, b| a * b,
+        ScalarFn::Div => |a, b| a / b,
+        ScalarFn::Mod => exact::modulo,
+        ScalarFn::Maximum => exact::maximum,
+        ScalarFn::Minimum => exact::minimum,
+        ScalarFn::Pow => pow,
+        ScalarFn::Atan2 => atan2,
+        _ => return None,
+    })
+}

@@ -1,0 +1,3 @@
+//! How kernels are spelled for each target.
+
+pub mod maths;

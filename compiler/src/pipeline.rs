@@ -1,0 +1,39 @@
+//! The road: the passes, in order, then the changes of representation. `sxc ir --after` follows it.
+
+use crate::diag::Sources;
+use crate::ir::Graph;
+use crate::kernel::group;
+use crate::passes::{fold, open, precision, share, simplify, sweep};
+use crate::plan::{self, Grouped, Planned};
+
+/// The graph with a stored dtype for every node.
+pub fn after_precision(graph: &Graph) -> Graph {
+    precision::run(graph)
+}
+
+/// The graph with less to do, composites closed.
+pub fn after_simplify(graph: &Graph) -> Graph {
+    simplified(&after_precision(graph))
+}
+
+/// The program of a traced graph.
+pub fn program(graph: &Graph, sources: &Sources) -> Planned {
+    let opened = open::run(&after_simplify(graph));
+    let graph = &opened.graph;
+    let grouped = group::kernels(graph);
+    let storage = |value| grouped.storage(value);
+    let parts = Grouped { graph, kernels: grouped.kernels.clone(), storage: &storage, names: &opened.names };
+    plan::plan(parts, sources)
+}
+
+/// Folding, simplification, sharing and sweeping until nothing changes.
+fn simplified(graph: &Graph) -> Graph {
+    let mut before = graph.clone();
+    loop {
+        let after = sweep::run(&share::run(&simplify::run(&fold::run(&before))));
+        if after == before {
+            return after;
+        }
+        before = after;
+    }
+}

@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# The sentence encoder from source to answer: one artifact, then the same ranking from the CPU and from Vulkan.
+# Run it through `make demo`, which sets the environment up.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+cargo build --quiet --workspace --bins
+bin=${CARGO_TARGET_DIR:-target}/debug
+artifact=.cache/minilm.sxa
+
+echo "sxc build examples/minilm/minilm.sx"
+"$bin/sxc" build examples/minilm/minilm.sx --weights "$SX_MINILM/model.safetensors" -o "$artifact"
+for device in cpu wgpu; do
+    echo "ranking on $device"
+    "$bin/minilm" "$artifact" "$SX_MINILM/tokenizer.json" --device "$device"
+done
