@@ -16,6 +16,7 @@ pub mod program;
 pub mod scalar;
 pub mod tensor;
 pub mod validate;
+pub mod wgpu;
 
 pub mod atomic;
 pub mod error;

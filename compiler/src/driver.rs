@@ -5,7 +5,7 @@
 
 pub mod weights;
 
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read};
 use std::path::Path;
 
 use crate::cli::args::Program;
@@ -28,7 +28,8 @@ pub fn check(program: &Program, graphs: &[String]) -> Result<Checked, Failure> {
     let text = source(&program.file)?;
     let (mut sources, mut sink) = (Sources::default(), Sink::default());
     let root = sources.add(program.file.display().to_string(), text);
-    let options = EvalOptions { dims: program.dims.clone(), graphs: graphs.to_vec(), ..EvalOptions::default() };
+    let options =
+        EvalOptions { dims: program.dims.clone(), graphs: graphs.to_vec(), ..EvalOptions::default() };
     let module = eval::evaluate(&mut sources, &mut sink, root, &mut Files, &options);
     let module = module.filter(|_| sink.count(Severity::Error) == 0);
     Ok(Checked { sources, sink, module })
@@ -75,6 +76,13 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     written.map_err(|error| {
         let message = format!("`{}` cannot be written: {}", path.display(), reason(&error));
         Failure::new(Exit::Fault, message).help("nothing was changed")
+    })
+}
+
+/// How many bytes a file has.
+pub fn size(path: &Path) -> Result<u64, Failure> {
+    std::fs::metadata(path).map(|known| known.len()).map_err(|error| {
+        Failure::new(Exit::Fault, format!("`{}` cannot be read: {}", path.display(), reason(&error)))
     })
 }
 

@@ -5,7 +5,6 @@ use serde_json::json;
 use super::args::Explain;
 use super::{Exit, Failure, Terminal};
 use crate::diag::{Code, suggest};
-use crate::pages;
 
 pub(super) fn run(args: &Explain, terminal: &Terminal) -> Result<Exit, Failure> {
     let Some(asked) = &args.code else {
@@ -19,7 +18,7 @@ pub(super) fn run(args: &Explain, terminal: &Terminal) -> Result<Exit, Failure> 
             None => failure.help("`sxc explain` lists all codes"),
         });
     };
-    let page = pages::error(*code);
+    let page = code.page();
     if args.json {
         let document = json!({ "code": code.as_str(), "summary": code.summary(), "page": page });
         terminal.result(&format!("{document}\n"))?;
@@ -31,8 +30,10 @@ pub(super) fn run(args: &Explain, terminal: &Terminal) -> Result<Exit, Failure> 
 
 fn list(json: bool, terminal: &Terminal) -> Result<Exit, Failure> {
     if json {
-        let codes: Vec<_> =
-            Code::ALL.iter().map(|code| json!({ "code": code.as_str(), "summary": code.summary() })).collect();
+        let codes: Vec<_> = Code::ALL
+            .iter()
+            .map(|code| json!({ "code": code.as_str(), "summary": code.summary() }))
+            .collect();
         terminal.result(&format!("{}\n", json!(codes)))?;
     } else {
         let lines = Code::ALL.iter().map(|code| format!("{:<12} {}\n", code.as_str(), code.summary()));

@@ -64,7 +64,10 @@ pub fn values(params: &[ParamDecl], files: &[PathBuf], sink: &mut Sink) -> Resul
         };
         let list: Vec<String> = wrong.into_values().collect();
         let diagnostic = Diagnostic::new(Code::ParamValue, first.origin, message).note(list.join("\n"));
-        sink.report(diagnostic.help("give their values by `--weights FILE.safetensors`, or an `:init` in the program"));
+        sink.report(
+            diagnostic
+                .help("give their values by `--weights FILE.safetensors`, or an `:init` in the program"),
+        );
         return Err(Failure::told());
     }
     Ok(Weights { values, unused: told(&unused) })
@@ -77,7 +80,7 @@ fn shape(param: &ParamDecl) -> Vec<u64> {
 /// The value that `:init` makes.
 fn initial(param: &ParamDecl) -> Option<Tensor> {
     match param.init.as_ref()? {
-        Init::Constant(element) => Some(repeated(element, shape(param))),
+        Init::Constant(element) => Some(repeated(element, &shape(param))),
         Init::Graph(graph) => {
             let outputs = reference::run(graph, &|_| None).ok()?;
             outputs.into_iter().next().map(|tensor| Tensor::clone(&tensor))
@@ -86,7 +89,7 @@ fn initial(param: &ParamDecl) -> Option<Tensor> {
 }
 
 /// A tensor of one repeated element.
-fn repeated(element: &Tensor, shape: Vec<u64>) -> Tensor {
+fn repeated(element: &Tensor, shape: &[u64]) -> Tensor {
     let count = shape.iter().product::<u64>() as usize;
     let data = match element.data() {
         Data::F32(v) => Data::F32(vec![v[0]; count]),

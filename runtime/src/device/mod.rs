@@ -4,6 +4,8 @@
 //! decides nothing that the compiler could have decided: it picks variants by their stated conditions,
 //! allocates what the plan says, binds, launches, reads back.
 
+pub mod wgpu;
+
 use crate::error::Error;
 use sx_artifact::program::{Program, Resource};
 use sx_artifact::tensor::Tensor;
