@@ -3,7 +3,11 @@
 //! Runs on whatever Vulkan driver `VK_DRIVER_FILES` names. Without one it says so and passes, unless
 //! `SX_REQUIRE` contains `wgpu`.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests fail by panicking and print why they skip")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "tests fail by panicking and print why they skip"
+)]
 
 #[path = "wgpu/cases.rs"]
 mod cases;
@@ -54,7 +58,15 @@ fn device(wgsl: bool, as_cpu: Option<bool>) -> Option<Wgpu> {
 }
 
 fn resource(name: String, dtype: sx_artifact::dtype::DType, len: u64, role: Role) -> Resource {
-    Resource { name, dtype, shape: vec![len], role, encoding: Encoding::Plain, domain: String::new(), check: None }
+    Resource {
+        name,
+        dtype,
+        shape: vec![len],
+        role,
+        encoding: Encoding::Plain,
+        domain: String::new(),
+        check: None,
+    }
 }
 
 /// A program that runs every case once.
@@ -182,10 +194,20 @@ fn steps_copy_and_repeat() {
     let step = code.load(1, 0, &[0]);
     let float = code.convert(Reg::F32, step);
     let sum = code.call(sx_artifact::scalar::ScalarFn::Add, &[x, float]);
-    let work = Work::Loop(Loop { dims: vec![5], along: vec![], body: code.body(), stores: vec![store(sum, 2, &[1])] });
+    let work = Work::Loop(Loop {
+        dims: vec![5],
+        along: vec![],
+        body: code.body(),
+        stores: vec![store(sum, 2, &[1])],
+    });
     let inputs = vec![tensor(vec![0f32; 5]), tensor(vec![0i64])];
     let case = case("count", inputs, &[(DType::F32, 5, Close::Exact)], work);
-    let launch = Launch { kernel: 0, args: [1, 2, 3].map(|resource| Binding { resource }).to_vec(), sites: vec![], origins: vec![] };
+    let launch = Launch {
+        kernel: 0,
+        args: [1, 2, 3].map(|resource| Binding { resource }).to_vec(),
+        sites: vec![],
+        origins: vec![],
+    };
     let program = Program {
         graph: "cases".to_owned(),
         resources: vec![
@@ -244,7 +266,8 @@ fn what_a_device_cannot_do_is_an_error() {
     let files = Files(generate(&program).unwrap().files);
     let error = device.prepare(Prepare { program: &program, contents: &files }).err().unwrap().to_string();
     assert!(error.contains("`huge`") && error.contains("--device cpu"), "{error}");
-    let error = Wgpu::new(&Options { adapter: Some("abacus".to_owned()), ..Options::default() }).err().unwrap();
+    let error =
+        Wgpu::new(&Options { adapter: Some("abacus".to_owned()), ..Options::default() }).err().unwrap();
     assert!(error.to_string().contains("no adapter is called `abacus`"), "{error}");
 }
 

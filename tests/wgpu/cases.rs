@@ -90,7 +90,9 @@ pub(crate) fn case(name: &str, inputs: Vec<Tensor>, outs: &[(DType, u64, Close)]
         Work::Loop(l) => l.body.insts.iter().collect(),
         _ => vec![],
     };
-    let traps = insts.iter().filter_map(|i| if let Inst::Bounded { trap: Some(t), .. } = i { Some(t + 1) } else { None });
+    let traps = insts
+        .iter()
+        .filter_map(|i| if let Inst::Bounded { trap: Some(t), .. } = i { Some(t + 1) } else { None });
     let kernel = Kernel { name: name.to_owned(), args, traps: traps.max().unwrap_or(0), work };
     Case { kernel, inputs, close: outs.iter().map(|out| out.2).collect() }
 }
@@ -112,13 +114,55 @@ pub(crate) fn noise(n: usize, seed: u32) -> Vec<f32> {
 }
 
 pub(crate) const FLOATS: &[f32] = &[
-    0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 3.0, -7.25, 0.1, 1e-6, 1e-20, 1e10, -1e10, 16777216.0, 3.4e38,
-    f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 88.0, -87.0, 2147483648.0, -9.3e18, 3e9,
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    0.5,
+    -0.5,
+    1.5,
+    2.5,
+    -2.5,
+    3.0,
+    -7.25,
+    0.1,
+    1e-6,
+    1e-20,
+    1e10,
+    -1e10,
+    16777216.0,
+    3.4e38,
+    f32::INFINITY,
+    f32::NEG_INFINITY,
+    f32::NAN,
+    88.0,
+    -87.0,
+    2147483648.0,
+    -9.3e18,
+    3e9,
 ];
-const WORDS: &[i32] = &[0, 1, -1, 2, -2, 3, -3, 7, -7, 100, -12345, 46341, 16777217, i32::MAX, i32::MIN, i32::MIN + 1];
+const WORDS: &[i32] =
+    &[0, 1, -1, 2, -2, 3, -3, 7, -7, 100, -12345, 46341, 16777217, i32::MAX, i32::MIN, i32::MIN + 1];
 const LONGS: &[i64] = &[
-    0, 1, -1, 2, -3, 7, -10, 1 << 31, -(1 << 31), (1 << 32) + 5, -(1 << 33), 123456789012345, -98765432109876,
-    3037000500, i64::MAX, i64::MIN, i64::MIN + 1, (1 << 24) + 1, (1 << 53) + 1,
+    0,
+    1,
+    -1,
+    2,
+    -3,
+    7,
+    -10,
+    1 << 31,
+    -(1 << 31),
+    (1 << 32) + 5,
+    -(1 << 33),
+    123456789012345,
+    -98765432109876,
+    3037000500,
+    i64::MAX,
+    i64::MIN,
+    i64::MIN + 1,
+    (1 << 24) + 1,
+    (1 << 53) + 1,
 ];
 
 fn pairs<T: Copy>(values: &[T]) -> (Vec<T>, Vec<T>) {
@@ -158,15 +202,34 @@ pub(crate) fn scalars() -> Vec<Case> {
     let int = [Add, Sub, Mul, Div, Mod, Maximum, Minimum];
     let compare = [Eq, Ne, Lt, Le, Gt, Ge];
     let wide = || vec![tensor(k.clone()), tensor(l.clone())];
-    let bools = vec![tensor(vec![true, true, false, false, true]), tensor(vec![true, false, true, false, false])];
+    let bools =
+        vec![tensor(vec![true, true, false, false, true]), tensor(vec![true, false, true, false, false])];
     let near = FLOATS.iter().copied().filter(|x| x.abs() < 1e5 || !x.is_finite()).collect::<Vec<f32>>();
     let mut cases = vec![
-        table("float-exact", float(), &[Add, Sub, Mul, Mod, Maximum, Minimum, Neg, Abs, Floor, Ceil, Round], DType::F32, Close::Exact),
+        table(
+            "float-exact",
+            float(),
+            &[Add, Sub, Mul, Mod, Maximum, Minimum, Neg, Abs, Floor, Ceil, Round],
+            DType::F32,
+            Close::Exact,
+        ),
         table("float-compare", float(), &compare, DType::Bool, Close::Exact),
         table("float-near", float(), &[Div, Sqrt], DType::F32, Close::Ulps(1.0)),
-        table("maths", vec![tensor(near)], &[Rsqrt, Exp, Log, Expm1, Log1p, Sin, Cos, Tanh, Asin, Acos, Erf], DType::F32, Close::Ulps(4.0)),
+        table(
+            "maths",
+            vec![tensor(near)],
+            &[Rsqrt, Exp, Log, Expm1, Log1p, Sin, Cos, Tanh, Asin, Acos, Erf],
+            DType::F32,
+            Close::Ulps(4.0),
+        ),
         table("maths-two", float(), &[Pow, Atan2], DType::F32, Close::Ulps(8.0)),
-        table("word", vec![tensor(i.clone()), tensor(j.clone())], &[&int[..], &[Neg, Abs], &compare].concat(), DType::I32, Close::Exact),
+        table(
+            "word",
+            vec![tensor(i.clone()), tensor(j.clone())],
+            &[&int[..], &[Neg, Abs], &compare].concat(),
+            DType::I32,
+            Close::Exact,
+        ),
         table("long", wide(), &[&int[..], &[Neg, Abs]].concat(), DType::I64, Close::Exact),
         table("long-compare", wide(), &compare, DType::Bool, Close::Exact),
         table("truth", bools, &[And, Or, Not, Eq, Ne], DType::Bool, Close::Exact),
@@ -178,14 +241,19 @@ pub(crate) fn scalars() -> Vec<Case> {
 
 fn conversions() -> Case {
     let n = 57;
-    let floats: Vec<f32> = FLOATS.iter().chain([0.9999999, -0.9999999, 2147483500.0, 9.3e18, 1.0e19, -3e30].iter()).copied().collect();
+    let floats: Vec<f32> = FLOATS
+        .iter()
+        .chain([0.9999999, -0.9999999, 2147483500.0, 9.3e18, 1.0e19, -3e30].iter())
+        .copied()
+        .collect();
     let inputs = vec![
         tensor((0..n).map(|i| floats[i % floats.len()]).collect::<Vec<_>>()),
         tensor((0..n).map(|i| WORDS[i % WORDS.len()]).collect::<Vec<_>>()),
         tensor((0..n).map(|i| LONGS[i % LONGS.len()].wrapping_add((i / 19) as i64)).collect::<Vec<_>>()),
         tensor((0..n).map(|i| i % 3 == 0).collect::<Vec<bool>>()),
     ];
-    let to = [(Reg::F32, DType::F32), (Reg::I32, DType::I32), (Reg::I64, DType::I64), (Reg::Bool, DType::Bool)];
+    let to =
+        [(Reg::F32, DType::F32), (Reg::I32, DType::I32), (Reg::I64, DType::I64), (Reg::Bool, DType::Bool)];
     let mut code = Code::default();
     let mut outs = vec![];
     let mut stores = vec![];
@@ -326,7 +394,8 @@ fn softmax(name: &str, dims: u64, along: u64) -> Case {
 }
 
 pub(crate) fn reductions() -> Vec<Case> {
-    let mut cases = vec![softmax("softmax", 6, 129), softmax("softmax-even", 5, 64), softmax("softmax-long", 2, 65_537)];
+    let mut cases =
+        vec![softmax("softmax", 6, 129), softmax("softmax-even", 5, 64), softmax("softmax-long", 2, 65_537)];
 
     // Every fold, over two axes that are not neighbours: [4, 3, 33] over the first and last.
     let (a, r, b) = (4u64, 3u64, 33u64);
@@ -379,7 +448,12 @@ pub(crate) fn reductions() -> Vec<Case> {
     let sum = code.fold(FoldOp::Sum, x);
     let stores = vec![store(sum, 1, &[1, 0])];
     let inputs = vec![tensor(vec![0.1f32; 33 * 4099])];
-    cases.push(case("pairs", inputs, &[(DType::F32, 33, Close::Ulps(6.0))], rows(&[33], &[4099], code, stores)));
+    cases.push(case(
+        "pairs",
+        inputs,
+        &[(DType::F32, 33, Close::Ulps(6.0))],
+        rows(&[33], &[4099], code, stores),
+    ));
     cases
 }
 
@@ -426,13 +500,17 @@ fn product(name: &str, s: Shape) -> Case {
         let zero = end.f32(0.0);
         let positive = end.call(ScalarFn::Gt, &[sum, zero]);
         let rounded = end.round(sum);
-        let stores = vec![
-            store(rounded, 3, &out),
-            store(positive, 4, &out),
-            store(sum, 5, &[im * inn, 1, im]),
-        ];
+        let stores =
+            vec![store(rounded, 3, &out), store(positive, 4, &out), store(sum, 5, &[im * inn, 1, im])];
         let loose = Close::Scale(2e-2);
-        (vec![(DType::Bf16, count, loose), (DType::Bool, count, Close::Scale(1.0)), (DType::F32, count, Close::Scale(1e-5))], stores)
+        (
+            vec![
+                (DType::Bf16, count, loose),
+                (DType::Bool, count, Close::Scale(1.0)),
+                (DType::F32, count, Close::Scale(1e-5)),
+            ],
+            stores,
+        )
     } else {
         let close = if dtype.is_int() { Close::Exact } else { Close::Scale(1e-5) };
         let out_dtype = if dtype == DType::Bf16 { DType::F32 } else { dtype };
@@ -452,7 +530,8 @@ fn product(name: &str, s: Shape) -> Case {
 }
 
 pub(crate) fn products() -> Vec<Case> {
-    let shape = |batch, m, n, k, transposed, dtype, epilogue| Shape { batch, m, n, k, transposed, dtype, epilogue };
+    let shape =
+        |batch, m, n, k, transposed, dtype, epilogue| Shape { batch, m, n, k, transposed, dtype, epilogue };
     let mut cases = vec![
         product("product", shape(2, 67, 70, 37, false, DType::F32, false)),
         product("product-transposed", shape(1, 31, 65, 64, true, DType::F32, true)),
@@ -535,7 +614,8 @@ fn attention(name: &str, h: Heads) -> Case {
         tensor(bias),
     ];
     let out = [(t * e) as i64, e as i64, 1];
-    let outs = [(DType::F32, batch * t * e, Close::Scale(1e-5)), (DType::Bf16, batch * t * e, Close::Scale(2e-2))];
+    let outs =
+        [(DType::F32, batch * t * e, Close::Scale(1e-5)), (DType::Bf16, batch * t * e, Close::Scale(2e-2))];
     let work = Work::Attention(Attention {
         batch: vec![batch],
         t,

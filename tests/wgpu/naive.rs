@@ -71,7 +71,8 @@ pub(crate) fn run(kernel: &Kernel, inputs: &[Tensor]) -> Vec<Data> {
                         });
                         let acc = fold(FoldOp::Sum, products);
                         let coords = [&b[..], &m, &n].concat();
-                        let values = body(&c.epilogue, inputs, &coords, Some(acc), &[], c.epilogue.insts.len());
+                        let values =
+                            body(&c.epilogue, inputs, &coords, Some(acc), &[], c.epilogue.insts.len());
                         for store in &c.stores {
                             put(store, &coords, values[store.value.0 as usize]);
                         }
@@ -98,7 +99,9 @@ pub(crate) fn run(kernel: &Kernel, inputs: &[Tensor]) -> Vec<Data> {
                     let total: f64 = weights.iter().sum();
                     for e in 0..a.e {
                         let sum: f64 = (0..a.s)
-                            .map(|s| weights[s as usize] * float(operand(&a.value, inputs, &at(&b, [s, e]), None)))
+                            .map(|s| {
+                                weights[s as usize] * float(operand(&a.value, inputs, &at(&b, [s, e]), None))
+                            })
                             .sum();
                         let coords = at(&b, [t, e]);
                         let acc = Some(V::F(sum / total));
@@ -148,7 +151,14 @@ fn operand(operand: &Operand, inputs: &[Tensor], coords: &[u64], acc: Option<V>)
     body(&operand.body, inputs, coords, acc, &[], operand.body.insts.len())[operand.value.0 as usize]
 }
 
-fn body(body: &Body, inputs: &[Tensor], coords: &[u64], acc: Option<V>, folds: &[Option<V>], upto: usize) -> Vec<V> {
+fn body(
+    body: &Body,
+    inputs: &[Tensor],
+    coords: &[u64],
+    acc: Option<V>,
+    folds: &[Option<V>],
+    upto: usize,
+) -> Vec<V> {
     let mut values: Vec<V> = vec![];
     for (i, inst) in body.insts[..upto].iter().enumerate() {
         let of = |val: &Val| values[val.0 as usize];
@@ -239,7 +249,8 @@ fn call(f: ScalarFn, x: &[V]) -> V {
             }
         }
         (V::F(_), _) => {
-            let x: Vec<f64> = x.iter().map(|v| if let V::F(x) = v { *x } else { panic!("a float") }).collect();
+            let x: Vec<f64> =
+                x.iter().map(|v| if let V::F(x) = v { *x } else { panic!("a float") }).collect();
             float(f, &x)
         }
         (V::I(_), _) => {
@@ -316,8 +327,20 @@ fn float(f: ScalarFn, x: &[f64]) -> V {
         }
         Maximum | Minimum if a.is_nan() || b.is_nan() => f64::NAN,
         // Of the zeros, 0.0 is the larger.
-        Maximum if a == b => if a.is_sign_positive() { a } else { b },
-        Minimum if a == b => if a.is_sign_positive() { b } else { a },
+        Maximum if a == b => {
+            if a.is_sign_positive() {
+                a
+            } else {
+                b
+            }
+        }
+        Minimum if a == b => {
+            if a.is_sign_positive() {
+                b
+            } else {
+                a
+            }
+        }
         Maximum => a.max(b),
         Minimum => a.min(b),
         Pow => a.powf(b),

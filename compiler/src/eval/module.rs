@@ -230,11 +230,14 @@ impl Machine<'_> {
         match self.binding(name) {
             Some(Binding::Value(value)) => Ok(value),
             Some(Binding::Macro(_)) => {
-                let message = format!("`{name}` is a macro: it has no value, and can only stand at the head of a form");
+                let message =
+                    format!("`{name}` is a macro: it has no value, and can only stand at the head of a form");
                 Err(self.fail(Code::NameForm, span, message))
             }
             None if self.specials.contains_key(name) => {
-                let message = format!("`{name}` is a special form: it has no value, and can only stand at the head of a form");
+                let message = format!(
+                    "`{name}` is a special form: it has no value, and can only stand at the head of a form"
+                );
                 Err(self.fail(Code::NameForm, span, message))
             }
             None => Err(self.unknown(name, span, env)),
@@ -409,7 +412,9 @@ mod tests {
     #[test]
     fn the_nearest_name_is_near() {
         let known = ["softmax", "matmul", "max", "let*"];
-        for (name, near) in [("sofmax", Some("softmax")), ("mamtul", Some("matmul")), ("zebra", None), ("q", None)] {
+        for (name, near) in
+            [("sofmax", Some("softmax")), ("mamtul", Some("matmul")), ("zebra", None), ("q", None)]
+        {
             assert_eq!(nearest(name, known.into_iter()).as_deref(), near, "{name}");
         }
     }

@@ -146,7 +146,9 @@ impl Fused<'_> {
         for i in 0..BLOCK {
             let s = format!("s{i}");
             let name = self.operand(t, &a.score, &self.score, &format!("x{i}"), ["t", &s], [a.t, a.s])?;
-            t.line(format!("let score{i} = select(bitcast<f32>(0xff800000u ^ sx.zero), {name}, s0 + {i}u < keys);"));
+            t.line(format!(
+                "let score{i} = select(bitcast<f32>(0xff800000u ^ sx.zero), {name}, s0 + {i}u < keys);"
+            ));
             t.line(format!("block = sx_maximum(block, score{i});"));
         }
         self.rescale(t, "block");

@@ -229,7 +229,11 @@ impl<'a> Spell<'a> {
         let names: Vec<String> = args
             .iter()
             .enumerate()
-            .map(|(i, &arg)| if f == ScalarFn::Where && i == 0 { self.name(arg) } else { self.value(arg, repr) })
+            .map(
+                |(i, &arg)| {
+                    if f == ScalarFn::Where && i == 0 { self.name(arg) } else { self.value(arg, repr) }
+                },
+            )
             .collect();
         let expression = scalar::spell(f, repr, &names)?;
         if repr == Repr::Wide && !f.is_comparison() && !wide(&val) {

@@ -21,7 +21,13 @@ pub(super) struct Code {
 
 impl Code {
     /// A dispatch of a kernel whose code follows the header.
-    pub(super) fn new(header: &Header<'_>, sources: &[Source], body: Text, workgroup: u32, groups: u64) -> Code {
+    pub(super) fn new(
+        header: &Header<'_>,
+        sources: &[Source],
+        body: Text,
+        workgroup: u32,
+        groups: u64,
+    ) -> Code {
         Code {
             text: format!("{}\n{}", header.text(), body.finish()),
             groups: groups.clamp(1, GROUPS) as u32,

@@ -60,12 +60,19 @@ impl<'a> Product<'a> {
         let (b, m, n, k) = (all(&c.batch), all(&c.m), all(&c.n), all(&c.k));
         let tiled = when == When::Gpu && repr == Repr::F32 && m >= 16 && n >= 16;
         let simple = c.lhs.body.insts.len() + c.rhs.body.insts.len() <= 12;
-        let most = if repr != Repr::F32 { 1 } else if simple { 8 } else { 4 };
+        let most = if repr != Repr::F32 {
+            1
+        } else if simple {
+            8
+        } else {
+            4
+        };
         let rows = if tiled { 4 } else { m.next_power_of_two().min(most) };
         let columns = if n <= 8 && n.is_multiple_of(4) || n > 8 { 4 } else { 1 };
         let columns = if tiled { 4 } else { columns };
         let sizes = chain([&c.batch, &c.m, &c.n]);
-        let packs = c.stores.iter().map(|store| tile_pack(part, store, &sizes, n, columns)).collect::<Vec<_>>();
+        let packs =
+            c.stores.iter().map(|store| tile_pack(part, store, &sizes, n, columns)).collect::<Vec<_>>();
         Product {
             part,
             c,
@@ -151,7 +158,8 @@ impl<'a> Product<'a> {
         for spell in &right {
             spell.inner(t, &rhs_wanted)?;
         }
-        let columns: Vec<String> = right.iter().map(|spell| spell.value(self.c.rhs.value, self.repr)).collect();
+        let columns: Vec<String> =
+            right.iter().map(|spell| spell.value(self.c.rhs.value, self.repr)).collect();
         if vector {
             t.line(format!("let row = vec4<f32>({});", columns.join(", ")));
         }
@@ -196,7 +204,8 @@ impl<'a> Product<'a> {
         t.line(format!("for (var j = 0u; j < {}u; j++) {{", self.columns));
         t.line("let n = n0 + j;");
         t.line(format!("if (n < {}u) {{", self.n));
-        let (b, m, n) = (names("eb", self.c.batch.len()), names("em", self.c.m.len()), names("en", self.c.n.len()));
+        let (b, m, n) =
+            (names("eb", self.c.batch.len()), names("em", self.c.m.len()), names("en", self.c.n.len()));
         coordinates(t, "batch", &b, &self.c.batch);
         coordinates(t, "m", &m, &self.c.m);
         coordinates(t, "n", &n, &self.c.n);

@@ -55,7 +55,11 @@ pub(super) fn pack(kernel: &Kernel, store: &Store, sizes: &[u64]) -> Pack {
     let offset = store.access.at.offset as u64;
     let whole = count.is_multiple_of(in_word as u64) || offset + count == arg.len;
     let aligned = offset.is_multiple_of(in_word as u64) && whole;
-    if aligned && row_major(&store.access.at, sizes) { Pack::Gathered(in_word) } else { Pack::Atomic(in_word) }
+    if aligned && row_major(&store.access.at, sizes) {
+        Pack::Gathered(in_word)
+    } else {
+        Pack::Atomic(in_word)
+    }
 }
 
 /// True if `at` counts through the coordinates in order.
@@ -91,9 +95,9 @@ impl<'a> Header<'a> {
 
     /// True if the kernel can trap.
     pub(super) fn traps(&self) -> bool {
-        bodies(&self.kernel.work).iter().any(|insts| {
-            insts.iter().any(|inst| matches!(inst, Inst::Bounded { trap: Some(_), .. }))
-        })
+        bodies(&self.kernel.work)
+            .iter()
+            .any(|insts| insts.iter().any(|inst| matches!(inst, Inst::Bounded { trap: Some(_), .. })))
     }
 
     /// The storage bindings of the dispatch; `sources` are the arguments' buffers.
@@ -149,7 +153,9 @@ impl<'a> Header<'a> {
         let words = WINDOW_BYTES / 4;
         let place = |w: usize| format!("{}[i - {}u]", window_name(arg, w), w as u64 * words);
         let signatures: Vec<(String, fn(&str) -> String)> = match (mode, self.atomic[arg]) {
-            (Mode::Read, _) => vec![(format!("fn a{arg}_read(i: u32) -> {word}"), |p| format!("return {p};"))],
+            (Mode::Read, _) => {
+                vec![(format!("fn a{arg}_read(i: u32) -> {word}"), |p| format!("return {p};"))]
+            }
             (Mode::Write, false) => {
                 vec![(format!("fn a{arg}_write(i: u32, x: {word})"), |p| format!("{p} = x; return;"))]
             }
@@ -217,7 +223,15 @@ impl<'a> Header<'a> {
     }
 
     /// Writes store `number`. `last` is true of the last element its invocation will see.
-    pub(super) fn store(&self, t: &mut Text, spell: &Spell<'_>, number: usize, store: &Store, pack: Pack, last: &str) {
+    pub(super) fn store(
+        &self,
+        t: &mut Text,
+        spell: &Spell<'_>,
+        number: usize,
+        store: &Store,
+        pack: Pack,
+        last: &str,
+    ) {
         let arg = store.access.arg;
         let dtype = self.kernel.args[arg as usize].dtype;
         let bits = spell.bits(store.value, dtype);
@@ -243,7 +257,8 @@ impl<'a> Header<'a> {
                 let ones = if n == 4 { "0xffu" } else { "0xffffu" };
                 t.line(format!("let shift{number} = ({at} & {mask}u) * {width}u;"));
                 let word = format!("{at} / {n}u");
-                let (clear, set) = (format!("~({ones} << shift{number})"), format!("{bits} << shift{number}"));
+                let (clear, set) =
+                    (format!("~({ones} << shift{number})"), format!("{bits} << shift{number}"));
                 if self.windows(arg as usize).len() == 1 {
                     let place = window_name(arg as usize, 0);
                     t.line(format!("atomicAnd(&{place}[{word}], {clear});"));

@@ -28,7 +28,10 @@ pub(super) struct Chunked {
 fn chunks(size: u64, total: u64) -> u64 {
     let want = total.div_ceil(CHUNK).clamp(1, size);
     let near = |count: &u64| size.is_multiple_of(*count);
-    (want..=(want * 2).min(size)).find(near).or_else(|| (want.div_ceil(2)..want).rev().find(near)).unwrap_or(want)
+    (want..=(want * 2).min(size))
+        .find(near)
+        .or_else(|| (want.div_ceil(2)..want).rev().find(near))
+        .unwrap_or(want)
 }
 
 /// Divides a loop that stores nothing but one fold, once a row.

@@ -134,13 +134,21 @@ impl<'a> Rows<'a> {
         let reprs = self.fold_reprs();
         if self.shared {
             for repr in &reprs {
-                t.line(format!("var<workgroup> shared_{}: array<{}, {}>;", tag(*repr), kept(*repr), self.workgroup));
+                t.line(format!(
+                    "var<workgroup> shared_{}: array<{}, {}>;",
+                    tag(*repr),
+                    kept(*repr),
+                    self.workgroup
+                ));
             }
             open_grouped(&mut t, self.workgroup);
             t.line(format!("for (var unit = group.x; unit < {units}u; unit += groups.x) {{"));
         } else {
             open_flat(&mut t, self.workgroup);
-            t.line(format!("for (var unit = id.x; unit < {units}u; unit += groups.x * {}u) {{", self.workgroup));
+            t.line(format!(
+                "for (var unit = id.x; unit < {units}u; unit += groups.x * {}u) {{",
+                self.workgroup
+            ));
         }
         if each > 1 {
             for (i, _, _) in self.once.iter().filter(|(_, _, pack)| matches!(pack, Pack::Gathered(_))) {
@@ -187,7 +195,8 @@ impl<'a> Rows<'a> {
         let wanted = self.values.cone(self.l.stores.iter().map(|store| store.value), true);
         let phases = self.folds(None).iter().map(|(val, _, _)| self.ranks[val.0 as usize]).max().unwrap_or(0);
         for phase in 0..=phases {
-            let now: Vec<bool> = wanted.iter().zip(&self.ranks).map(|(&w, &rank)| w && rank <= phase).collect();
+            let now: Vec<bool> =
+                wanted.iter().zip(&self.ranks).map(|(&w, &rank)| w && rank <= phase).collect();
             spell.outer(t, &now)?;
             let folds = self.folds(Some(phase + 1));
             if folds.is_empty() {
@@ -218,7 +227,13 @@ impl<'a> Rows<'a> {
     }
 
     /// One pass over a row (or an invocation's share of it) for some folds.
-    fn accumulate(&self, t: &mut Text, spell: &Spell<'_>, folds: &[(Val, FoldOp, Val)], a: &[String]) -> Result<(), String> {
+    fn accumulate(
+        &self,
+        t: &mut Text,
+        spell: &Spell<'_>,
+        folds: &[(Val, FoldOp, Val)],
+        a: &[String],
+    ) -> Result<(), String> {
         for &(val, op, _) in folds {
             let (v, repr) = (val.0, self.values.repr(val));
             t.line(format!("var acc{v} = {};", scalar::fold_identity(op, repr)));
@@ -227,7 +242,8 @@ impl<'a> Rows<'a> {
                 t.line(format!("var sums{v}: array<f32, {levels}>;"));
             }
         }
-        let paired: Vec<u32> = folds.iter().filter(|(val, op, _)| self.pairwise(*val, *op)).map(|f| f.0.0).collect();
+        let paired: Vec<u32> =
+            folds.iter().filter(|(val, op, _)| self.pairwise(*val, *op)).map(|f| f.0.0).collect();
         let phase = folds[0].0.0;
         let count = format!("count{phase}");
         if !paired.is_empty() {
@@ -299,7 +315,9 @@ impl<'a> Rows<'a> {
         }
         let all = format!("shared_{}", tag(repr));
         let put = |x: &str| if repr == Repr::Bool { format!("select(0u, 1u, {x})") } else { x.to_owned() };
-        let get = |at: &str| if repr == Repr::Bool { format!("({all}[{at}] != 0u)") } else { format!("{all}[{at}]") };
+        let get = |at: &str| {
+            if repr == Repr::Bool { format!("({all}[{at}] != 0u)") } else { format!("{all}[{at}]") }
+        };
         t.line(format!("{all}[lane] = {};", put(&acc)));
         t.line("workgroupBarrier();");
         t.line(format!("for (var half = {}u; half > 0u; half >>= 1u) {{", self.workgroup / 2));

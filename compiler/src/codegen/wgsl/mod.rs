@@ -25,7 +25,9 @@ use part::{Part, Parts};
 use std::collections::{BTreeMap, BTreeSet};
 use sx_artifact::kernel::{Kernel, Work};
 use sx_artifact::program::Program;
-use sx_artifact::wgpu::{Dispatch, KernelCode, Needs, Variant, WgpuCode, When, metadata_entry, msl_entry, spirv_entry, wgsl_entry};
+use sx_artifact::wgpu::{
+    Dispatch, KernelCode, Needs, Variant, WgpuCode, When, metadata_entry, msl_entry, spirv_entry, wgsl_entry,
+};
 
 /// Bytes of workgroup memory that every device has.
 const WORKGROUP_BYTES: u32 = 16 << 10;
@@ -76,7 +78,12 @@ fn spell(part: &Part, when: When) -> Result<Code, String> {
 }
 
 impl Generated {
-    fn kernel(&mut self, graph: &str, kernel: &Kernel, stems: &mut BTreeSet<String>) -> Result<KernelCode, String> {
+    fn kernel(
+        &mut self,
+        graph: &str,
+        kernel: &Kernel,
+        stems: &mut BTreeSet<String>,
+    ) -> Result<KernelCode, String> {
         let stem = stem(&kernel.name, stems);
         let divided = part::divide(kernel)?;
         let mut cpu = variant("cpu", When::Cpu, &divided);
@@ -106,15 +113,15 @@ impl Generated {
     /// Adds the three languages of a dispatch.
     fn file(&mut self, graph: &str, name: &str, code: &Code, exact: bool) -> Result<(), String> {
         if code.workgroup_bytes > WORKGROUP_BYTES {
-            return Err(format!("{} bytes of workgroup memory are more than every device has", code.workgroup_bytes));
+            return Err(format!(
+                "{} bytes of workgroup memory are more than every device has",
+                code.workgroup_bytes
+            ));
         }
         let wgsl = code.wgsl(true);
         let guarded = translate::check(&wgsl)?;
-        let spirv = if exact {
-            translate::check(&code.wgsl(false))?.spirv(true)?
-        } else {
-            guarded.spirv(false)?
-        };
+        let spirv =
+            if exact { translate::check(&code.wgsl(false))?.spirv(true)? } else { guarded.spirv(false)? };
         let bindings = 1 + code.bindings.len() as u32 + code.traps as u32;
         self.files.insert(msl_entry(graph, name), guarded.msl(bindings)?.into_bytes());
         self.files.insert(spirv_entry(graph, name), spirv);

@@ -89,7 +89,9 @@ impl Part {
     /// Drops instructions that no store needs and arguments that nothing uses.
     fn trimmed(mut self) -> Part {
         match &mut self.kernel.work {
-            Work::Loop(l) => sweep(&mut l.body, &mut l.stores.iter_mut().map(|s| &mut s.value).collect::<Vec<_>>()),
+            Work::Loop(l) => {
+                sweep(&mut l.body, &mut l.stores.iter_mut().map(|s| &mut s.value).collect::<Vec<_>>())
+            }
             Work::Contract(c) => {
                 for operand in [&mut c.lhs, &mut c.rhs] {
                     sweep(&mut operand.body, &mut [&mut operand.value]);
@@ -204,7 +206,9 @@ impl Parts {
                 let (first, rest) = self.cut(&part, &l, Val(fold as u32));
                 self.add_long_fold(first)?;
                 part = rest.trimmed();
-                let Work::Loop(rest) = &part.kernel.work else { return Err("a loop stays a loop".to_owned()) };
+                let Work::Loop(rest) = &part.kernel.work else {
+                    return Err("a loop stays a loop".to_owned());
+                };
                 l = rest.clone();
             }
         }
@@ -223,11 +227,10 @@ impl Parts {
     fn add_maps(&mut self, part: &Part, l: &Loop) -> Result<(), String> {
         let rows = l.dims.len();
         let all: Vec<u64> = l.dims.iter().chain(&l.along).copied().collect();
-        let (elements, once): (Vec<Store>, Vec<Store>) = l
-            .stores
-            .iter()
-            .cloned()
-            .partition(|s| s.access.at.strides[rows..].iter().zip(&l.along).any(|(&s, &n)| s != 0 && n > 1));
+        let (elements, once): (Vec<Store>, Vec<Store>) =
+            l.stores.iter().cloned().partition(|s| {
+                s.access.at.strides[rows..].iter().zip(&l.along).any(|(&s, &n)| s != 0 && n > 1)
+            });
         if !elements.is_empty() {
             let map = Loop { dims: all, along: vec![], body: l.body.clone(), stores: elements };
             self.add(part.with(Work::Loop(map)))?;
@@ -274,7 +277,9 @@ impl Parts {
 
     /// A part that reduces one long row to a value becomes two: chunks, then the chunks' values.
     fn add_long_fold(&mut self, part: Part) -> Result<(), String> {
-        let Work::Loop(l) = part.kernel.work.clone() else { return Err("a fold stands in a loop".to_owned()) };
+        let Work::Loop(l) = part.kernel.work.clone() else {
+            return Err("a fold stands in a loop".to_owned());
+        };
         let chunked = super::long::chunk(&l, &part.kernel.args);
         let len = chunked.first.dims.iter().product();
         let dtype = kept_as(chunked.reg);
@@ -309,7 +314,8 @@ impl Parts {
 
     /// A loop with too many buffers: its stores are dealt to several parts, or a value is kept in scratch.
     fn add_wide(&mut self, part: Part, l: Loop) -> Result<(), String> {
-        let of = |stores: &[Store]| part.with(Work::Loop(Loop { stores: stores.to_vec(), ..l.clone() })).trimmed();
+        let of =
+            |stores: &[Store]| part.with(Work::Loop(Loop { stores: stores.to_vec(), ..l.clone() })).trimmed();
         if l.stores.len() > 1 {
             let mut start = 0;
             for end in 1..=l.stores.len() {
@@ -352,7 +358,8 @@ impl Parts {
             }
             let probe = probe.trimmed();
             let reads = probe.kernel.args.len() - 1;
-            let plain = matches!(l.body.insts[i], Inst::Load { ref access, .. } if access.gathered.is_empty());
+            let plain =
+                matches!(l.body.insts[i], Inst::Load { ref access, .. } if access.gathered.is_empty());
             if probe.bindings() <= BUFFERS && reads >= 2 && !plain && val != l.stores[0].value {
                 best = best.filter(|(_, most)| *most >= reads).or(Some((val, reads)));
             }
@@ -387,7 +394,9 @@ impl Parts {
     }
 
     fn add_attention(&mut self, part: Part) -> Result<(), String> {
-        let Work::Attention(mut a) = part.kernel.work.clone() else { return Err("not an attention".to_owned()) };
+        let Work::Attention(mut a) = part.kernel.work.clone() else {
+            return Err("not an attention".to_owned());
+        };
         let with = |tail: [u64; 2]| -> Vec<u64> { a.batch.iter().copied().chain(tail).collect() };
         let sizes = [with([a.t, a.d]), with([a.s, a.d]), with([a.s, a.e])];
         let out = with([a.t, a.e]);

@@ -156,7 +156,8 @@ fn wide_literal(x: i64) -> String {
 /// What a fold starts from.
 pub(super) fn fold_identity(op: FoldOp, repr: Repr) -> String {
     let integer = |x: i64| if repr == Repr::Wide { wide_literal(x) } else { word_literal(x as i32) };
-    let (least, most) = if repr == Repr::Wide { (i64::MIN, i64::MAX) } else { (i32::MIN as i64, i32::MAX as i64) };
+    let (least, most) =
+        if repr == Repr::Wide { (i64::MIN, i64::MAX) } else { (i32::MIN as i64, i32::MAX as i64) };
     match (op, repr) {
         (FoldOp::Sum, Repr::F32) => "0.0f".to_owned(),
         (FoldOp::Prod, Repr::F32) => "1.0f".to_owned(),

@@ -44,7 +44,8 @@ impl Checked {
             shader_stage: naga::ShaderStage::Compute,
             entry_point: ENTRY_POINT.to_owned(),
         };
-        let words = spv::write_vec(&self.module, &self.info, &options, Some(&pipeline)).map_err(|e| e.to_string())?;
+        let words =
+            spv::write_vec(&self.module, &self.info, &options, Some(&pipeline)).map_err(|e| e.to_string())?;
         let words = float_semantics(words, exact);
         Ok(words.iter().flat_map(|word| word.to_le_bytes()).collect())
     }
@@ -52,7 +53,8 @@ impl Checked {
     /// The Metal Shading Language, with binding `i` in buffer slot `i`.
     pub(super) fn msl(&self, bindings: u32) -> Result<String, String> {
         let slot = |binding: u32| {
-            let target = msl::BindTarget { buffer: Some(binding as u8), mutable: true, ..msl::BindTarget::default() };
+            let target =
+                msl::BindTarget { buffer: Some(binding as u8), mutable: true, ..msl::BindTarget::default() };
             (ResourceBinding { group: 0, binding }, target)
         };
         let resources =
@@ -66,8 +68,9 @@ impl Checked {
             emit_int_div_checks: false,
             ..msl::Options::default()
         };
-        let (text, _) = msl::write_string(&self.module, &self.info, &options, &msl::PipelineOptions::default())
-            .map_err(|e| e.to_string())?;
+        let (text, _) =
+            msl::write_string(&self.module, &self.info, &options, &msl::PipelineOptions::default())
+                .map_err(|e| e.to_string())?;
         Ok(text)
     }
 }

@@ -67,7 +67,8 @@ impl<'a> Values<'a> {
             values.regs.push(reg);
             let range = values.range_of(inst, reg, sizes, folded);
             values.ranges.push(if within(range, full(reg)) { range } else { full(reg) });
-            let mut depends = operands(inst).iter().fold(0, |bits, val| bits | values.depends[val.0 as usize]);
+            let mut depends =
+                operands(inst).iter().fold(0, |bits, val| bits | values.depends[val.0 as usize]);
             if let Some(at) = affine(inst) {
                 depends |= coordinates(at, sizes);
             }
@@ -87,7 +88,11 @@ impl<'a> Values<'a> {
     /// The form of a value.
     pub(super) fn repr(&self, val: Val) -> Repr {
         let reg = self.reg(val);
-        if reg == Reg::I64 && within(self.ranges[val.0 as usize], I32_RANGE) { Repr::I32 } else { Repr::of(reg) }
+        if reg == Reg::I64 && within(self.ranges[val.0 as usize], I32_RANGE) {
+            Repr::I32
+        } else {
+            Repr::of(reg)
+        }
     }
 
     /// Which coordinates a value depends on.
@@ -136,7 +141,9 @@ impl<'a> Values<'a> {
             Inst::Const(Const::I64(x)) => (*x as i128, *x as i128),
             Inst::Index { at, .. } => {
                 let ends = at.strides.iter().zip(sizes).map(|(&s, &n)| s as i128 * (n as i128 - 1).max(0));
-                ends.fold((at.offset as i128, at.offset as i128), |(lo, hi), end| (lo + end.min(0), hi + end.max(0)))
+                ends.fold((at.offset as i128, at.offset as i128), |(lo, hi), end| {
+                    (lo + end.min(0), hi + end.max(0))
+                })
             }
             Inst::Convert { x, .. } => match self.reg(*x) {
                 Reg::Bool => (0, 1),
@@ -188,7 +195,9 @@ pub(super) fn operands(inst: &Inst) -> Vec<Val> {
         Inst::Const(_) | Inst::Index { .. } | Inst::Acc { .. } => vec![],
         Inst::Load { access, guard } => access.gathered.iter().map(|(val, _)| *val).chain(*guard).collect(),
         Inst::Call { args, .. } => args.clone(),
-        Inst::Convert { x, .. } | Inst::RoundBf16 { x } | Inst::Bounded { x, .. } | Inst::Fold { x, .. } => vec![*x],
+        Inst::Convert { x, .. } | Inst::RoundBf16 { x } | Inst::Bounded { x, .. } | Inst::Fold { x, .. } => {
+            vec![*x]
+        }
     }
 }
 
@@ -203,6 +212,7 @@ pub(super) fn affine(inst: &Inst) -> Option<&Affine> {
 
 /// Which coordinates change `at`: one bit each.
 pub(super) fn coordinates(at: &Affine, sizes: &[u64]) -> u64 {
-    let moves = at.strides.iter().zip(sizes).enumerate().filter(|(_, (stride, size))| **stride != 0 && **size > 1);
+    let moves =
+        at.strides.iter().zip(sizes).enumerate().filter(|(_, (stride, size))| **stride != 0 && **size > 1);
     moves.fold(0, |bits, (i, _)| bits | 1 << i)
 }
