@@ -8,7 +8,7 @@ use super::value::{AxisName, Closure, Function, Name, Number, Value};
 use super::{Module, TracedRun};
 use crate::diag::{Code, Diagnostic, Span};
 use crate::ir::op::Input;
-use crate::ir::{self, Graph, Marks, Op, Output};
+use crate::ir::{self, Graph, Marks, Op, Output, UserDomain};
 use std::rc::Rc;
 use sx_artifact::dtype::DType;
 use sx_artifact::tensor::Data;
@@ -36,6 +36,9 @@ impl Machine<'_> {
         self.unused_dims(module);
         traced.params = std::mem::take(&mut self.params);
         traced.runs = runs;
+        let named = self.modules[module].domains.iter();
+        traced.domains = named.map(|(name, range)| UserDomain { name: (**name).into(), range: *range }).collect();
+        traced.domains.sort_by(|a, b| a.name.cmp(&b.name));
         traced
     }
 
@@ -46,7 +49,7 @@ impl Machine<'_> {
             for (name, span) in run.graphs {
                 if !graphs.contains(&name) {
                     let mut diagnostic = Diagnostic::new(Code::GraphName, span, format!("`{name}` is not a graph of this file"));
-                    if let Some(near) = super::module::nearest(&name, graphs.iter().map(|g| &**g)) {
+                    if let Some(near) = crate::diag::suggest::nearest(&name, graphs.iter().map(|g| &**g)) {
                         diagnostic = diagnostic.help(format!("a similar name is `{near}`"));
                     }
                     self.report(diagnostic);
@@ -153,6 +156,7 @@ impl Machine<'_> {
         let value = self.check_results(closure, value, axes)?;
         let span = lambda.body.last().map_or(lambda.span, |tree| tree.span);
         let mut outputs = Vec::new();
+        self.measure(&value, span)?;
         self.outputs(&value, span, &mut outputs)?;
         if outputs.is_empty() {
             if value.is_poisoned() {

@@ -199,3 +199,52 @@ fn a_run_reports_the_mistakes_of_every_graph() {
     let program = "(defgraph f ((x [2])) (+ x (zeros [3])))\n(defgraph g ((x [2])) (let ((a (foo x)) (b (bar x))) (+ a b)))\n(defgraph h (x) x)";
     assert_eq!(codes(program), ["E-DIM-001", "E-NAME-001", "E-NAME-001", "E-GRAPH-004"]);
 }
+
+#[test]
+fn the_deepest_nesting_fits_the_stack() {
+    for body in [
+        "(defun f (n) (let* ((m (+ n 1))) (cond ((< n 0) 1) (else (progn (if (f m) 1 2))))))",
+        "(defun f (n) (map (lambda (x) (apply f (list (+ x n)))) [1 2]))",
+        "(defun f (n) (reduce (lambda (a b) (case (multiple-value-bind (x) (f a) x) (1 2))) '(1 2)))",
+        "(defmacro m (x) `(and (f ,x) 1)) (defun f (n) (dotimes (i 1) (dolist (j '(1)) (m [[[(f n)]]]))))",
+        "(defun f (n &key (k (f n :k (f n)))) (format \"~a\" (list k)))",
+    ] {
+        assert_eq!(codes(&format!("{body} (f 0)")), ["E-EVAL-002"], "{body}");
+    }
+    let inside = "(import sx/nn) (defun f (x) (softmax (scope \"a\" (with-numerics (:precision :bf16) (f x))))) (defgraph g ((x [2])) (f x))";
+    assert_eq!(codes(inside), ["E-EVAL-002"]);
+}
+
+#[test]
+fn what_nests_or_grows_without_end_ends_in_a_diagnostic() {
+    let cases = [
+        ("(let ((x nil)) (dotimes (i 60000) (set! x (list x))) 1)", "1"),
+        ("(let ((x nil)) (dotimes (i 60000) (let ((y x)) (set! x (lambda () y)))) 1)", "1"),
+        ("(let ((x nil)) (dotimes (i 5000) (set! x (list x))) (format \"~a\" x))", "E-EVAL-002: a value nests too deeply, or has too many parts, to be walked"),
+        ("(let ((x '(1))) (dotimes (i 60) (set! x (list x x))) (= x x))", "E-EVAL-002: a value nests too deeply, or has too many parts, to be walked"),
+        ("(let ((x \"ab\")) (dotimes (i 60) (set! x (string x x))))", "E-EVAL-002: a value nests too deeply, or has too many parts, to be walked"),
+        ("(let ((x [1])) (dotimes (i 60) (set! x (append x x))))", "E-EVAL-001: the program takes more than 200000 steps"),
+    ];
+    for (program, printed) in cases {
+        assert_eq!(value_of(program), printed, "{program}");
+    }
+}
+
+#[test]
+fn the_seeds_example_gives_the_seeds_message() {
+    let (mut sources, mut sink) = (Sources::default(), Sink::default());
+    let root = sources.add("bad-shape.sx", include_str!("../../../../tests/ui/bad-shape.sx"));
+    let mut loader = Files(HashMap::new());
+    assert!(evaluate(&mut sources, &mut sink, root, &mut loader, &EvalOptions::default()).is_none());
+    assert_eq!(
+        render_all(sink.diagnostics(), &sources, Paint::Plain),
+        "\
+error[E-DIM-001]: matmul: inner dims differ: [2, 16] x [32, 8]
+  --> bad-shape.sx:7:15
+   |
+ 7 |   (lambda (x) (matmul x weight)))
+   |               ^^^^^^^^^^^^^^^^^
+note: operands: `x` [2, 16] f32, `weight` [32, 8] f32
+"
+    );
+}

@@ -110,3 +110,54 @@ fn an_encoder_is_traced_lean() {
     assert_eq!(module.params.len(), 2 + 2 + 6 * 16);
     assert!(graph.nodes().len() < 6 * 78 + 40, "{} nodes", graph.nodes().len());
 }
+
+#[test]
+fn graphs_call_each_other_and_read_the_context() {
+    let module = module(
+        "(defgraph double ((x [n 2])) (-> [n 2]) (* 2 x))
+         (defaxis n 3)
+         (defgraph g ((x [3 2]) &context ctx) (list :y (double x) :salt (+ (* (getf ctx :step) 65536) (getf ctx :microbatch)) :again (getf ctx :step)))",
+    );
+    let g = &module.graphs[1];
+    let context = g.nodes().iter().filter(|node| matches!(node.op, crate::ir::Op::Context(_))).count();
+    assert_eq!(context, 2, "{}", short(g));
+    let names: Vec<&str> = g.outputs.iter().map(|output| output.name.as_str()).collect();
+    assert_eq!(names, ["y", "salt", "again"]);
+}
+
+#[test]
+fn numerics_mark_the_nodes_of_their_body() {
+    let module = module("(defgraph g ((x [2])) (+ x (with-numerics (:precision :bf16 :matmul :tf32) (neg x))))");
+    let marks: Vec<_> = module.graphs[0].nodes().iter().map(|node| (node.marks.precision, node.marks.tf32)).collect();
+    assert_eq!(marks, [(None, false), (Some(sx_artifact::dtype::DType::Bf16), true), (None, false)]);
+}
+
+#[test]
+fn nodes_of_the_library_lead_to_the_users_call() {
+    let text = "(import sx/nn)\n(defun head (x) (softmax x))\n(defgraph g ((x [2 3])) (head x))";
+    let module = module(text);
+    let graph = &module.graphs[0];
+    let softmax = graph.node(graph.outputs[0].value.node);
+    let mut chain = vec![*graph.origin(softmax.origin)];
+    while let Some(parent) = chain[chain.len() - 1].parent {
+        chain.push(*graph.origin(parent));
+    }
+    let user = &chain[1..];
+    let texts: Vec<&str> = user.iter().map(|o| &text[o.span.start as usize..o.span.end as usize]).collect();
+    assert_eq!(texts, ["(softmax x)", "(head x)"]);
+    assert_ne!(chain[0].span.file, user[0].span.file, "the node itself stands in the library");
+}
+
+#[test]
+fn domains_and_axes_are_carried_on_inputs() {
+    let module = module(
+        "(defdomain Temp [0.05 10]) (defaxis C 4)
+         (defgraph g ((z [2 C] Logit) (t [] Temp) (p [C 2] (Prob :over C)) (i [2] (Index C)) (m [2] Mask) (b [2] :i32 Binary)) (values z t p i m b))",
+    );
+    let graph = &module.graphs[0];
+    let shown: Vec<String> = graph.inputs.iter().map(|&id| graph.ty(id.into()).shown(&module.domains)).collect();
+    assert_eq!(
+        shown,
+        ["[2 C] Logit over C", "[] Temp", "[C 2] Prob over C", "[2] Index[C]", "[2] Mask", "[2] i32 Binary"]
+    );
+}
