@@ -3,9 +3,9 @@
 //! Data sits here and nothing else of ours is used: element types, host tensors, the scalar functions that
 //! kernels are made of, kernels as loops, programs as steps over buffers, and the container that holds them.
 //!
-//! Read in this order: [`dtype`], [`tensor`], [`scalar`], [`maths`], [`kernel`], [`program`],
-//! [`validate`]; then the
-//! container: [`manifest`], [`write`](mod@write), [`read`]. [`tensor_file`] is for both machines' command lines.
+//! Read in this order: [`dtype`], [`tensor`], [`scalar`], [`maths`], [`kernel`], [`program`], [`wgpu`],
+//! [`validate`]; then the container: [`manifest`], [`write`](mod@write), [`read`]. [`tensor_file`] is for both
+//! machines' command lines.
 
 #![deny(unsafe_code)]
 
@@ -16,6 +16,7 @@ pub mod program;
 pub mod scalar;
 pub mod tensor;
 pub mod validate;
+pub mod wgpu;
 
 pub mod atomic;
 pub mod error;
@@ -25,3 +26,4 @@ pub mod mapped;
 pub mod read;
 pub mod tensor_file;
 pub mod write;
+pub mod wgpu;

@@ -21,6 +21,7 @@ use std::sync::Mutex;
 
 use clap::{CommandFactory, Parser};
 
+use crate::eval::Module;
 use args::{Args, Command};
 pub use terminal::{Exit, Failure, Terminal};
 
@@ -58,6 +59,15 @@ fn run(command: &Command, terminal: &Terminal) -> Result<Exit, Failure> {
     }
 }
 
+/// A program without a graph has nothing to compile or to run.
+fn has_graphs(module: &Module, program: &args::Program) -> Result<(), Failure> {
+    if !module.graphs.is_empty() {
+        return Ok(());
+    }
+    let failure = Failure::new(Exit::Fault, format!("`{}` has no graph", program.file.display()));
+    Err(failure.help("a graph is written `(defgraph name (inputs…) body…)`"))
+}
+
 /// Runs `command`. A panic is a mistake of ours, and is told as one.
 fn guarded(terminal: &Terminal, command: impl FnOnce() -> Result<Exit, Failure>) -> Exit {
     static PANIC: Mutex<Option<String>> = Mutex::new(None);
@@ -77,8 +87,11 @@ fn guarded(terminal: &Terminal, command: impl FnOnce() -> Result<Exit, Failure>)
         }
         Err(_) => {
             let words = PANIC.lock().ok().and_then(|mut kept| kept.take()).unwrap_or_default();
-            let failure = Failure::new(Exit::Fault, format!("this is a bug in sxc, not in your program: {words}"));
-            terminal.failure(&failure.help("report it with the command line and the smallest program that shows it"));
+            let failure =
+                Failure::new(Exit::Fault, format!("this is a bug in sxc, not in your program: {words}"));
+            terminal.failure(
+                &failure.help("report it with the command line and the smallest program that shows it"),
+            );
             Exit::Fault
         }
     }

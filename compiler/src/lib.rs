@@ -18,3 +18,8 @@ pub mod kernel;
 pub mod passes;
 pub mod pipeline;
 pub mod plan;
+
+pub mod compile;
+
+pub mod cli;
+pub mod driver;

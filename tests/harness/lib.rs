@@ -32,7 +32,6 @@ pub fn reference(graph: &Graph, inputs: &[Tensor]) -> Result<Vec<Tensor>, String
     }
 }
 
-
 /// The root of the repository.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().map_or_else(PathBuf::new, Path::to_path_buf)

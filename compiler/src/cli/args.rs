@@ -47,7 +47,9 @@ pub enum Colour {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Compile a program into one artifact
-    #[command(after_help = "Example:\n  sxc build model.sx -o model.sxa --weights model.safetensors --dim b=8")]
+    #[command(
+        after_help = "Example:\n  sxc build model.sx -o model.sxa --weights model.safetensors --dim b=8"
+    )]
     Build(Build),
     /// Tell what is wrong with a program
     #[command(after_help = "Example:\n  sxc check model.sx --deny warnings")]
@@ -74,7 +76,9 @@ pub enum Command {
     #[command(after_help = "Example:\n  sxc init hello")]
     Init(Init),
     /// Print a completion script for a shell
-    #[command(after_help = "Example:\n  sxc completions bash > ~/.local/share/bash-completion/completions/sxc")]
+    #[command(
+        after_help = "Example:\n  sxc completions bash > ~/.local/share/bash-completion/completions/sxc"
+    )]
     Completions(Completions),
 }
 
@@ -211,8 +215,17 @@ pub struct Eval {
     pub graph: Option<String>,
     /// An input: a number, `@file.npy`, `@file.npz:key`, `@file.safetensors:key`, `2x3:f32=1 2 3 4 5 6`,
     /// `random` or `random:SEED`; repeatable
-    #[arg(long = "input", value_name = "NAME=VALUE")]
-    pub inputs: Vec<String>,
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub input: Vec<String>,
+    /// All inputs by name
+    #[arg(long, value_name = "FILE.npz")]
+    pub inputs: Option<PathBuf>,
+    /// Round inputs that their dtype cannot hold exactly
+    #[arg(long)]
+    pub round_inputs: bool,
+    /// Write the outputs here instead of printing them: `FILE.npz`, or `NAME=FILE.npy` for one; repeatable
+    #[arg(long = "output", value_name = "FILE")]
+    pub outputs: Vec<String>,
     /// Values for the program's parameters, by name; repeatable
     #[arg(long, value_name = "FILE.safetensors")]
     pub weights: Vec<PathBuf>,

@@ -1,3 +1,4 @@
-//! How kernels are spelled for each target.
+//! From kernels to the code of each target.
 
 pub mod maths;
+pub mod wgsl;

@@ -19,6 +19,13 @@ macro_rules! codes {
                 match self { $(Code::$variant => $code,)* }
             }
 
+            /// The page that explains it: what it means, a program that shows it, the corrected program.
+            pub fn page(self) -> &'static str {
+                match self {
+                    $(Code::$variant => include_str!(concat!("../../../docs/errors/", $code, ".md")),)*
+                }
+            }
+
             /// When it is given, in one line.
             pub fn summary(self) -> &'static str {
                 match self { $(Code::$variant => $summary,)* }
@@ -72,6 +79,7 @@ codes! {
     GraphInput "E-GRAPH-004" "a graph's parameter that cannot be an input",
     GraphName "E-GRAPH-005" "a name that is no graph of this file",
     ParamShape "E-PARAM-001" "one parameter with two shapes or dtypes",
+    ParamValue "E-PARAM-003" "parameters without a value",
     ParamForm "E-PARAM-002" "a parameter that is not declared as it must be",
 }
 

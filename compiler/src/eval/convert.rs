@@ -90,7 +90,9 @@ impl Machine<'_> {
                 let zero = Arg { value: Value::Int(0), span };
                 self.map_call("to", span, Map { f: ScalarFn::Ne }, &[arg, zero])?
             }
-            (Domain::Logit { .. } | Domain::Range(_) | Domain::LogProb { .. }, Domain::Prob { over }) if float => {
+            (Domain::Logit { .. } | Domain::Range(_) | Domain::LogProb { .. }, Domain::Prob { over })
+                if float =>
+            {
                 match from {
                     Domain::LogProb { over: own } if own == *over => {
                         self.map_call("to", span, Map { f: ScalarFn::Exp }, &[arg])?

@@ -83,7 +83,9 @@ impl Machine<'_> {
     fn def(&mut self, form: &Tree, args: &[Tree]) -> Eval<()> {
         let (name, value) = match args {
             [Tree { datum: Datum::Symbol(name), span }, value] => ((name, *span), value),
-            [Tree { datum: Datum::Symbol(name), span }, Tree { datum: Datum::Str(_), .. }, value] => ((name, *span), value),
+            [Tree { datum: Datum::Symbol(name), span }, Tree { datum: Datum::Str(_), .. }, value] => {
+                ((name, *span), value)
+            }
             _ => return Err(self.misshaped(form, "(def name value)")),
         };
         let result = self.eval(value, &Env::default());
@@ -98,13 +100,21 @@ impl Machine<'_> {
 
     fn defun(&mut self, form: &Tree, args: &[Tree], graph: bool) -> Eval<()> {
         let [Tree { datum: Datum::Symbol(name), span }, rest @ ..] = args else {
-            let shape = if graph { "(defgraph name ((input TYPE...)...) body...)" } else { "(defun name (params...) body...)" };
+            let shape = if graph {
+                "(defgraph name ((input TYPE...)...) body...)"
+            } else {
+                "(defun name (params...) body...)"
+            };
             return Err(self.misshaped(form, shape));
         };
         let value = match self.lambda(form.span, rest) {
             Ok(lambda) => {
                 let closure = self.top_closure(name, lambda);
-                Value::Function(Rc::new(if graph { Function::Graph(closure) } else { Function::Closure(closure) }))
+                Value::Function(Rc::new(if graph {
+                    Function::Graph(closure)
+                } else {
+                    Function::Closure(closure)
+                }))
             }
             Err(_) => Value::Poisoned,
         };
@@ -139,7 +149,8 @@ impl Machine<'_> {
             Value::Axis(axis) => axis.dim.size,
             Value::Poisoned => return self.define(name, *span, Binding::Value(Value::Poisoned)),
             other => {
-                let message = format!("the size of an axis is an integer from 0 up, and this is {}", shown(&other));
+                let message =
+                    format!("the size of an axis is an integer from 0 up, and this is {}", shown(&other));
                 self.fail(Code::TypeKind, size.span, message);
                 return self.define(name, *span, Binding::Value(Value::Poisoned));
             }
@@ -187,12 +198,18 @@ impl Machine<'_> {
         let high = self.domain_end(high)?;
         let (low_open, high_open) = match rest {
             [] => (false, false),
-            [Tree { datum: Datum::Keyword(open), .. }, Tree { datum: Datum::Keyword(which), .. }] if open == "open" => {
+            [Tree { datum: Datum::Keyword(open), .. }, Tree { datum: Datum::Keyword(which), .. }]
+                if open == "open" =>
+            {
                 match which.as_str() {
                     "low" => (true, false),
                     "high" => (false, true),
                     "both" => (true, true),
-                    _ => return Err(self.misshaped(form, "(defdomain Name [low high] :open :low), :high or :both")),
+                    _ => {
+                        return Err(
+                            self.misshaped(form, "(defdomain Name [low high] :open :low), :high or :both")
+                        );
+                    }
                 }
             }
             _ => return Err(self.misshaped(form, SHAPE)),
@@ -201,7 +218,8 @@ impl Machine<'_> {
             return Err(self.fail(Code::DomainType, ends.span, format!("the domain `{name}` is empty")));
         }
         let closed = Interval::closed(low, high);
-        let range = Interval { lo_open: closed.lo_open || low_open, hi_open: closed.hi_open || high_open, ..closed };
+        let range =
+            Interval { lo_open: closed.lo_open || low_open, hi_open: closed.hi_open || high_open, ..closed };
         self.modules[module].domains.insert(name.as_str().into(), range);
         Ok(())
     }
@@ -211,7 +229,8 @@ impl Machine<'_> {
         match number(&value) {
             Some(end) if !end.is_nan() => Ok(end),
             _ => {
-                let message = format!("the ends of a domain are numbers or `inf`, and this is {}", shown(&value));
+                let message =
+                    format!("the ends of a domain are numbers or `inf`, and this is {}", shown(&value));
                 Err(self.fail(Code::DomainType, tree.span, message))
             }
         }
@@ -237,7 +256,9 @@ impl Machine<'_> {
                 _ => {
                     let message = format!("defrun has no setting `:{key}`");
                     let diagnostic = Diagnostic::new(Code::CallKeyword, *span, message);
-                    return Err(self.report(diagnostic.note("its settings are `:seed`, `:precision` and `:graphs`")));
+                    return Err(
+                        self.report(diagnostic.note("its settings are `:seed`, `:precision` and `:graphs`"))
+                    );
                 }
             }
         }
@@ -265,7 +286,13 @@ impl Machine<'_> {
         for item in items {
             match &item.datum {
                 Datum::Symbol(name) => names.push((name.as_str().into(), item.span)),
-                _ => return Err(self.fail(Code::GraphName, item.span, "the name of a graph was expected here")),
+                _ => {
+                    return Err(self.fail(
+                        Code::GraphName,
+                        item.span,
+                        "the name of a graph was expected here",
+                    ));
+                }
             }
         }
         Ok(names)

@@ -36,7 +36,8 @@ pub fn documented() -> Vec<Doc> {
     };
     let mut docs: Vec<Doc> = special::all().map(|s| row(s.name, s.signature, s.summary, s.example)).collect();
     docs.extend(builtin::all().filter(|b| !b.name.starts_with('%')).map(|b| {
-        let signature = if b.signature.starts_with('(') { b.signature.to_string() } else { format!("({} x)", b.name) };
+        let signature =
+            if b.signature.starts_with('(') { b.signature.to_string() } else { format!("({} x)", b.name) };
         row(b.name, &signature, b.summary, b.example)
     }));
     for (module, (file, text)) in LIBRARY {

@@ -37,7 +37,8 @@ impl Machine<'_> {
         traced.params = std::mem::take(&mut self.params);
         traced.runs = runs;
         let named = self.modules[module].domains.iter();
-        traced.domains = named.map(|(name, range)| UserDomain { name: (**name).into(), range: *range }).collect();
+        traced.domains =
+            named.map(|(name, range)| UserDomain { name: (**name).into(), range: *range }).collect();
         traced.domains.sort_by(|a, b| a.name.cmp(&b.name));
         traced
     }
@@ -48,7 +49,11 @@ impl Machine<'_> {
         for run in self.modules[module].runs.clone() {
             for (name, span) in run.graphs {
                 if !graphs.contains(&name) {
-                    let mut diagnostic = Diagnostic::new(Code::GraphName, span, format!("`{name}` is not a graph of this file"));
+                    let mut diagnostic = Diagnostic::new(
+                        Code::GraphName,
+                        span,
+                        format!("`{name}` is not a graph of this file"),
+                    );
                     if let Some(near) = crate::diag::suggest::nearest(&name, graphs.iter().map(|g| &**g)) {
                         diagnostic = diagnostic.help(format!("a similar name is `{near}`"));
                     }
@@ -56,12 +61,16 @@ impl Machine<'_> {
                     continue;
                 }
                 if let Some((_, first)) = traced.iter().find(|(other, _)| *other.graph == *name) {
-                    let diagnostic = Diagnostic::new(Code::GraphName, span, format!("two runs list the graph `{name}`"));
+                    let diagnostic =
+                        Diagnostic::new(Code::GraphName, span, format!("two runs list the graph `{name}`"));
                     let diagnostic = diagnostic.note_at(*first, "the first");
                     self.report(diagnostic);
                     continue;
                 }
-                traced.push((TracedRun { graph: name.to_string(), seed: run.seed, precision: run.precision }, span));
+                traced.push((
+                    TracedRun { graph: name.to_string(), seed: run.seed, precision: run.precision },
+                    span,
+                ));
             }
         }
         traced.into_iter().map(|(run, _)| run).collect()
@@ -93,7 +102,8 @@ impl Machine<'_> {
             return;
         }
         let file = self.sources.name(self.modules[module].file).to_string();
-        let unused: Vec<Name> = self.dims.iter().filter(|dim| !dim.used).map(|dim| dim.name.clone()).collect();
+        let unused: Vec<Name> =
+            self.dims.iter().filter(|dim| !dim.used).map(|dim| dim.name.clone()).collect();
         for name in unused {
             let diagnostic = Diagnostic {
                 code: Code::GraphDim,
@@ -134,7 +144,8 @@ impl Machine<'_> {
         let mut failed = None;
         for param in &lambda.required {
             let Some(ty) = &param.ty else {
-                let message = format!("the input `{}` has no type, and a graph's sizes are all known", param.name);
+                let message =
+                    format!("the input `{}` has no type, and a graph's sizes are all known", param.name);
                 let diagnostic = Diagnostic::new(Code::GraphInput, param.span, message);
                 failed = Some(self.report(diagnostic.help(format!("write `({} [SIZE…])`", param.name))));
                 continue;
@@ -219,7 +230,8 @@ impl Machine<'_> {
                 return Ok(());
             }
             other => {
-                let message = format!("the output `{name}` is {}, and outputs are tensors or numbers", other.kind());
+                let message =
+                    format!("the output `{name}` is {}, and outputs are tensors or numbers", other.kind());
                 return Err(self.fail(Code::GraphOutput, span, message));
             }
         };

@@ -97,7 +97,8 @@ impl Machine<'_> {
                     "&key" => Section::Keys,
                     "&context" => Section::Context,
                     _ => {
-                        let message = format!("`{mark}` is not one of `&optional`, `&rest`, `&key`, `&context`");
+                        let message =
+                            format!("`{mark}` is not one of `&optional`, `&rest`, `&key`, `&context`");
                         return Err(self.fail(Code::FormShape, tree.span, message));
                     }
                 };
@@ -264,12 +265,18 @@ impl Machine<'_> {
     }
 
     /// Splits `:name value …` into pairs; every name must be one of `known` and stand once.
-    pub(super) fn key_arguments(&mut self, callee: &str, known: &[&str], args: Vec<Arg>) -> Eval<Vec<(Name, Arg)>> {
+    pub(super) fn key_arguments(
+        &mut self,
+        callee: &str,
+        known: &[&str],
+        args: Vec<Arg>,
+    ) -> Eval<Vec<(Name, Arg)>> {
         let mut pairs: Vec<(Name, Arg)> = Vec::new();
         let mut args = args.into_iter();
         while let Some(key) = args.next() {
             let Value::Keyword(name) = &key.value else {
-                let message = format!("{callee}: a keyword was expected here, and this is {}", key.value.kind());
+                let message =
+                    format!("{callee}: a keyword was expected here, and this is {}", key.value.kind());
                 return Err(self.fail(Code::CallKeyword, key.span, message));
             };
             if !known.contains(&&**name) {

@@ -173,7 +173,9 @@ impl<'a> Machine<'a> {
         let mut parts = 0;
         while let Some((value, depth)) = waiting.pop() {
             parts += 1;
-            if parts > self.options.max_steps.saturating_sub(self.steps) || depth + self.depth > self.options.max_depth {
+            if parts > self.options.max_steps.saturating_sub(self.steps)
+                || depth + self.depth > self.options.max_depth
+            {
                 break;
             }
             match value {
@@ -249,7 +251,8 @@ impl<'a> Machine<'a> {
     /// Turns a reported mistake into the value that silences its consequences. In the library a mistake of the
     /// user's call ends that call: nothing else there is the user's.
     pub(super) fn recover(&self, result: Eval) -> Eval {
-        let library = self.modules.get(self.module).is_some_and(|module| self.sources.is_library(module.file));
+        let library =
+            self.modules.get(self.module).is_some_and(|module| self.sources.is_library(module.file));
         match result {
             Err(Stop::Reported) if self.exhausted() => Err(Stop::Limit),
             Err(Stop::Reported) if !library => Ok(Value::Poisoned),

@@ -231,11 +231,14 @@ impl Machine<'_> {
         match self.binding(name) {
             Some(Binding::Value(value)) => Ok(value),
             Some(Binding::Macro(_)) => {
-                let message = format!("`{name}` is a macro: it has no value, and can only stand at the head of a form");
+                let message =
+                    format!("`{name}` is a macro: it has no value, and can only stand at the head of a form");
                 Err(self.fail(Code::NameForm, span, message))
             }
             None if self.specials.contains_key(name) => {
-                let message = format!("`{name}` is a special form: it has no value, and can only stand at the head of a form");
+                let message = format!(
+                    "`{name}` is a special form: it has no value, and can only stand at the head of a form"
+                );
                 Err(self.fail(Code::NameForm, span, message))
             }
             None => Err(self.unknown(name, span, env)),

@@ -28,7 +28,8 @@ pub(super) fn quoted(tree: &Tree, placed: bool) -> Value {
 
 /// A value as a tree; what has no place of its own stands at `span`. `None` for what is not code.
 fn unquoted(value: &Value, span: Span) -> Option<Tree> {
-    let each = |items: &[Value], span| items.iter().map(|item| unquoted(item, span)).collect::<Option<Vec<_>>>();
+    let each =
+        |items: &[Value], span| items.iter().map(|item| unquoted(item, span)).collect::<Option<Vec<_>>>();
     let (datum, span) = match value {
         Value::Nil => (Datum::Nil, span),
         Value::Bool(b) => (Datum::Bool(*b), span),
@@ -69,7 +70,9 @@ impl Machine<'_> {
                 let name = closure.name.as_deref().unwrap_or("the macro");
                 let message = format!("the macro `{name}` gives something that is not code");
                 let diagnostic = Diagnostic::new(Code::EvalMacro, site, message);
-                Err(self.report(diagnostic.note("code is made of lists, vectors, symbols, keywords, numbers and strings")))
+                Err(self.report(
+                    diagnostic.note("code is made of lists, vectors, symbols, keywords, numbers and strings"),
+                ))
             }
         }
     }
@@ -110,7 +113,8 @@ impl Machine<'_> {
                     match value.items() {
                         Some(items) => values.extend(items.iter().cloned()),
                         None => {
-                            let message = format!("`,@` splices a list or a vector, and this is {}", value.kind());
+                            let message =
+                                format!("`,@` splices a list or a vector, and this is {}", value.kind());
                             return Err(self.fail(Code::TypeKind, inner.span, message));
                         }
                     }

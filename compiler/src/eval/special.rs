@@ -157,7 +157,9 @@ fn when(m: &mut Machine<'_>, form: &Tree, args: &[Tree], env: &Env) -> Eval {
 }
 
 fn unless(m: &mut Machine<'_>, form: &Tree, args: &[Tree], env: &Env) -> Eval {
-    let Some((test, body)) = args.split_first() else { return Err(m.misshaped(form, "(unless test body...)")) };
+    let Some((test, body)) = args.split_first() else {
+        return Err(m.misshaped(form, "(unless test body...)"));
+    };
     match m.test("unless", test, env)? {
         None => Ok(Value::Poisoned),
         Some(false) => m.eval_body(body, env),
@@ -391,7 +393,8 @@ fn scope(m: &mut Machine<'_>, form: &Tree, args: &[Tree], env: &Env) -> Eval {
         Value::Str(name) if !name.is_empty() => name.to_string(),
         Value::Poisoned => return Ok(Value::Poisoned),
         other => {
-            let message = format!("scope: a prefix is a string that is not empty, and this is {}", other.kind());
+            let message =
+                format!("scope: a prefix is a string that is not empty, and this is {}", other.kind());
             return Err(m.fail(Code::ParamForm, prefix.span, message));
         }
     };
@@ -441,7 +444,8 @@ impl Machine<'_> {
     /// A choice that would have to wait for a tensor's values.
     fn staged(&mut self, form: &str, span: Span) -> super::machine::Stop {
         let text = self.text(span);
-        let message = format!("{form}: `{text}` is a tensor, whose values are not known while the graph is traced");
+        let message =
+            format!("{form}: `{text}` is a tensor, whose values are not known while the graph is traced");
         let diagnostic = Diagnostic::new(Code::FlowIf, span, message);
         self.report(diagnostic.help("`(where mask a b)` chooses elementwise"))
     }
@@ -471,7 +475,9 @@ impl Machine<'_> {
                         _ => {
                             let message = format!("with-numerics has no setting `:{key}`");
                             let diagnostic = Diagnostic::new(Code::CallKeyword, pair[0].span, message);
-                            return Err(self.report(diagnostic.note("its settings are `:precision` and `:matmul`")));
+                            return Err(
+                                self.report(diagnostic.note("its settings are `:precision` and `:matmul`"))
+                            );
                         }
                     }
                 }

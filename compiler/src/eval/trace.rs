@@ -75,7 +75,8 @@ impl Machine<'_> {
 
     /// The origin of a node that the form at `span` makes: the user's calls it stands in are its parents.
     fn origin(&mut self, span: Span) -> OriginId {
-        let sites: Vec<Span> = self.calls.iter().filter(|frame| frame.by_user).map(|frame| frame.site).collect();
+        let sites: Vec<Span> =
+            self.calls.iter().filter(|frame| frame.by_user).map(|frame| frame.site).collect();
         let trace = self.traces.last_mut().expect("nodes are made in a trace");
         let mut parent = None;
         for span in sites.into_iter().chain([span]) {
@@ -196,7 +197,12 @@ impl Machine<'_> {
     }
 
     /// As [`Machine::map_call`], of values of the graph.
-    pub(super) fn map_values(&mut self, map: Map, values: &[ir::Value], span: Span) -> Result<ir::Value, Fault> {
+    pub(super) fn map_values(
+        &mut self,
+        map: Map,
+        values: &[ir::Value],
+        span: Span,
+    ) -> Result<ir::Value, Fault> {
         self.builder(span).map(map.f, values)
     }
 
@@ -338,7 +344,13 @@ fn bf16_of(number: Number) -> bf16 {
 impl Machine<'_> {
     /// Traces a function in a region of its own and appends the composite. Only what the arguments bring may be
     /// used in it.
-    pub(super) fn composite(&mut self, name: &str, function: &Rc<super::value::Function>, args: &[Arg], span: Span) -> Eval {
+    pub(super) fn composite(
+        &mut self,
+        name: &str,
+        function: &Rc<super::value::Function>,
+        args: &[Arg],
+        span: Span,
+    ) -> Eval {
         let mut outer = Vec::new();
         for arg in args {
             outer.push(self.operand(name, arg)?);

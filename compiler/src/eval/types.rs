@@ -63,7 +63,8 @@ pub(super) enum Over {
 
 /// Names that `defdomain` cannot take.
 pub(super) const DOMAINS: [&str; 12] = [
-    "Real", "NonNeg", "Pos", "Unit", "Signed", "Logit", "Prob", "LogProb", "Mask", "Binary", "Additive", "Index",
+    "Real", "NonNeg", "Pos", "Unit", "Signed", "Logit", "Prob", "LogProb", "Mask", "Binary", "Additive",
+    "Index",
 ];
 
 /// Who wants a value of a type, for messages.
@@ -108,7 +109,9 @@ impl TypeExpr {
             None => true,
             Some(wanted) if wanted == dtype => true,
             Some(_) => {
-                self.dtype.is_none() && matches!(self.domain, Some(DomainExpr::Index(_))) && dtype == DType::I32
+                self.dtype.is_none()
+                    && matches!(self.domain, Some(DomainExpr::Index(_)))
+                    && dtype == DType::I32
             }
         }
     }
@@ -179,7 +182,11 @@ impl Machine<'_> {
                 return Err(self.fail(Code::DomainType, field.span, "a field of a record is `(name TYPE…)`"));
             };
             let Some(Tree { datum: Datum::Symbol(name), .. }) = items.first() else {
-                return Err(self.fail(Code::DomainType, field.span, "a field of a record begins with its name"));
+                return Err(self.fail(
+                    Code::DomainType,
+                    field.span,
+                    "a field of a record begins with its name",
+                ));
             };
             if read.iter().any(|(other, _)| **other == **name) {
                 let message = format!("the record has two fields called `{name}`");
@@ -304,8 +311,12 @@ impl Machine<'_> {
 
     fn index_domain(&mut self, args: Option<&[Tree]>, span: Span) -> Eval<DomainExpr> {
         match args {
-            Some([Tree { datum: Datum::Symbol(name), .. }]) => Ok(DomainExpr::Index(Entry::Name(name.as_str().into()))),
-            Some([Tree { datum: Datum::Int(size), .. }]) if *size >= 0 => Ok(DomainExpr::Index(Entry::Size(*size as u64))),
+            Some([Tree { datum: Datum::Symbol(name), .. }]) => {
+                Ok(DomainExpr::Index(Entry::Name(name.as_str().into())))
+            }
+            Some([Tree { datum: Datum::Int(size), .. }]) if *size >= 0 => {
+                Ok(DomainExpr::Index(Entry::Size(*size as u64)))
+            }
             _ => {
                 let message = "`Index` takes the axis it points into: `(Index V)` or `(Index 10)`";
                 Err(self.fail(Code::DomainType, span, message))
@@ -342,7 +353,9 @@ impl Machine<'_> {
                         _ => Some(format!("`{name}` stands twice in this shape, so it names no single axis")),
                     }
                 }
-                (Over::Name(name), None) => Some(format!("`{name}` is not an axis of this type, which has no shape")),
+                (Over::Name(name), None) => {
+                    Some(format!("`{name}` is not an axis of this type, which has no shape"))
+                }
                 (Over::At(at), Some(shape)) if !shape.contains(&Entry::Leading) => {
                     let rank = shape.len() as i64;
                     (*at < -rank || *at >= rank).then(|| format!("this type has no axis {at}"))
@@ -446,10 +459,18 @@ impl Machine<'_> {
             return Err(self.fail(Code::DimTensor, span, message));
         }
         if ty.is_mask() {
-            return Err(self.fail(Code::DomainFit, span, format!("{who} wants a mask, and this is a number")));
+            return Err(self.fail(
+                Code::DomainFit,
+                span,
+                format!("{who} wants a mask, and this is a number"),
+            ));
         }
         if ty.dtype().is_some_and(DType::is_int) && matches!(value, Value::Float(x) if x.fract() != 0.0) {
-            return Err(self.fail(Code::DimDtype, span, format!("{who} wants integers, and this is a fraction")));
+            return Err(self.fail(
+                Code::DimDtype,
+                span,
+                format!("{who} wants integers, and this is a fraction"),
+            ));
         }
         Ok(value)
     }
@@ -499,7 +520,9 @@ impl Machine<'_> {
         let message = format!("{who} wants {expected}, and this is {}", actual.dtype);
         let diagnostic = Diagnostic::new(Code::DimDtype, span, message);
         Err(self.report(
-            diagnostic.note(format!("value: `{text}` {actual}")).help(format!("write `(cast {text} :{expected})`")),
+            diagnostic
+                .note(format!("value: `{text}` {actual}"))
+                .help(format!("write `(cast {text} :{expected})`")),
         ))
     }
 
@@ -527,7 +550,9 @@ impl Machine<'_> {
             let dim = actual.dims[place].clone();
             let problem = match entry {
                 Entry::Any | Entry::Leading => None,
-                Entry::Size(size) => (*size != dim.size).then(|| format!("axis {place} is {}, not {size}", dim.size)),
+                Entry::Size(size) => {
+                    (*size != dim.size).then(|| format!("axis {place} is {}, not {size}", dim.size))
+                }
                 Entry::Name(name) => match self.named_axis(name) {
                     Some(axis) if axis.size != dim.size => {
                         Some(format!("`{name}` is {}, and axis {place} is {}", axis.size, dim.size))
@@ -554,7 +579,8 @@ impl Machine<'_> {
 
     fn shape_fault(&mut self, message: String, declared: Span, actual: &Type, span: Span) -> Stop {
         let text = self.text(span);
-        let mut diagnostic = Diagnostic::new(Code::DimShape, span, message).note(format!("value: `{text}` {actual}"));
+        let mut diagnostic =
+            Diagnostic::new(Code::DimShape, span, message).note(format!("value: `{text}` {actual}"));
         if !self.sources.is_library(declared.file) {
             diagnostic = diagnostic.note_at(declared, "the type is written here");
         }
@@ -579,7 +605,8 @@ impl Machine<'_> {
             },
         };
         if values.len() != types.len() {
-            let message = format!("{} has {} types, and there are {} values", wanted.text(), types.len(), values.len());
+            let message =
+                format!("{} has {} types, and there are {} values", wanted.text(), types.len(), values.len());
             return Err(self.fail(Code::DimShape, span, message));
         }
         let mut checked = Vec::new();
@@ -643,7 +670,9 @@ impl Machine<'_> {
             DomainExpr::Range(range) => Domain::Range(*range),
             DomainExpr::User(name) => match self.user_domain(name) {
                 Some(range) => Domain::Range(range),
-                None => return Err(self.fail(Code::DomainType, span, format!("`{name}` is not a domain yet"))),
+                None => {
+                    return Err(self.fail(Code::DomainType, span, format!("`{name}` is not a domain yet")));
+                }
             },
             DomainExpr::Over(kind, over) => {
                 let rank = shape.len() as i64;
@@ -718,7 +747,9 @@ fn bind_axis(
 ) -> Option<String> {
     match axes.iter().find(|axis| axis.name == *name) {
         Some(bound) if bound.dim.size == dim.size => None,
-        Some(bound) => Some(format!("`{name}` is {} already, and axis {place} is {}", bound.dim.size, dim.size)),
+        Some(bound) => {
+            Some(format!("`{name}` is {} already, and axis {place} is {}", bound.dim.size, dim.size))
+        }
         None => {
             let entry = Entry::Name(name.clone());
             let twice = entries.iter().filter(|e| **e == entry).count() > 1;

@@ -1,8 +1,8 @@
 //! What an expression can be.
 
+use super::bury::{Buried, bury};
 use super::lambda::Lambda;
 use super::scope::Env;
-use super::bury::{Buried, bury};
 use crate::diag::Span;
 use crate::ir;
 use crate::syntax::print;

@@ -3,6 +3,7 @@
 pub mod interpret;
 pub mod memory;
 pub mod names;
+pub mod text;
 
 use crate::diag::Sources;
 use crate::ir::{Graph, NodeId, Op, OriginId, Value, op};

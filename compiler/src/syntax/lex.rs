@@ -355,7 +355,8 @@ pub(super) fn in_word(c: char) -> bool {
         '!' | '$' | '%' | '&' | '*' | '+' | '-' | '.' | '/' | ':' | '<' | '=' | '>' | '?' | '^' | '_' | '~'
     );
     // Letters that cannot be seen would make two names look the same.
-    let hidden = matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+    let hidden =
+        matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
     mark || c.is_alphanumeric() || !(c.is_ascii() || c.is_whitespace() || c.is_control() || hidden)
 }
 

@@ -104,7 +104,8 @@ impl Machine<'_> {
                 }
             },
             other => {
-                let message = format!("{callee}: a dtype such as `:f32` was expected, and this is {}", other.kind());
+                let message =
+                    format!("{callee}: a dtype such as `:f32` was expected, and this is {}", other.kind());
                 Err(self.fail(Code::DimDtype, arg.span, message))
             }
         }
@@ -119,7 +120,13 @@ impl Machine<'_> {
     }
 
     /// An axis of a type: a position, negative ones from the end, or a name.
-    pub(in crate::eval) fn axis_in(&mut self, value: &Value, ty: &Type, callee: &str, span: Span) -> Eval<usize> {
+    pub(in crate::eval) fn axis_in(
+        &mut self,
+        value: &Value,
+        ty: &Type,
+        callee: &str,
+        span: Span,
+    ) -> Eval<usize> {
         match value {
             Value::Axis(axis) => self.named_axis_in(axis, ty, callee, span),
             value => match Number::of(value) {
@@ -131,7 +138,8 @@ impl Machine<'_> {
                     }
                 },
                 _ => {
-                    let message = format!("{callee}: an axis is an integer or a name, and this is {}", value.kind());
+                    let message =
+                        format!("{callee}: an axis is an integer or a name, and this is {}", value.kind());
                     Err(self.fail(Code::TypeKind, span, message))
                 }
             },
@@ -149,7 +157,8 @@ impl Machine<'_> {
                 _ => false,
             })
             .collect();
-        let by_size = || (0..ty.rank()).filter(|&at| ty.dims[at] == Dim::of(axis.dim.size)).collect::<Vec<_>>();
+        let by_size =
+            || (0..ty.rank()).filter(|&at| ty.dims[at] == Dim::of(axis.dim.size)).collect::<Vec<_>>();
         let matching = if matching.is_empty() && axis.dim.axis.is_some() { by_size() } else { matching };
         let placed = axis.place.filter(|(_, rank)| *rank == ty.rank()).map(|(at, _)| at);
         let problem = match (matching.as_slice(), placed) {
@@ -200,7 +209,12 @@ impl Machine<'_> {
 /// A size as an ordinary value: one with an identity keeps it.
 pub(in crate::eval) fn size_value(dim: &Dim) -> Value {
     match &dim.axis {
-        Some(axis) => Value::Axis(AxisName { name: axis.name.to_string().into(), dim: dim.clone(), place: None, twice: false }),
+        Some(axis) => Value::Axis(AxisName {
+            name: axis.name.to_string().into(),
+            dim: dim.clone(),
+            place: None,
+            twice: false,
+        }),
         None => Value::Int(dim.size as i64),
     }
 }

@@ -32,7 +32,11 @@ fn einsum(m: &mut Machine<'_>, call: &Call) -> Eval {
     let operands = &call.args[1..];
     let spec = m.einsum_spec(&text, call)?;
     if spec.inputs.len() != operands.len() {
-        let message = format!("einsum: `{text}` is about {} tensors, and {} are given", spec.inputs.len(), operands.len());
+        let message = format!(
+            "einsum: `{text}` is about {} tensors, and {} are given",
+            spec.inputs.len(),
+            operands.len()
+        );
         return Err(m.fail(Code::CallCount, call.span, message));
     }
     let mut terms = Vec::new();
@@ -46,7 +50,8 @@ fn einsum(m: &mut Machine<'_>, call: &Call) -> Eval {
     let mut later: Vec<Named> = terms.collect();
     while !later.is_empty() {
         let next = m.diagonal(later.remove(0), call.span)?;
-        let needed: Vec<&String> = spec.output.iter().chain(later.iter().flat_map(|term| &term.names)).collect();
+        let needed: Vec<&String> =
+            spec.output.iter().chain(later.iter().flat_map(|term| &term.names)).collect();
         total = m.product(total, next, &needed, call, operands)?;
     }
     let needed: Vec<&String> = spec.output.iter().collect();
@@ -86,17 +91,31 @@ impl Machine<'_> {
             let dims = self.dims_of(term.value);
             let shown = self.operand_text(&arg.value, arg.span);
             if dims.len() != term.names.len() {
-                let message = format!("`{shown}` has {} axes, and `{}` names {}", dims.len(), term.names.join(" "), term.names.len());
+                let message = format!(
+                    "`{shown}` has {} axes, and `{}` names {}",
+                    dims.len(),
+                    term.names.join(" "),
+                    term.names.len()
+                );
                 return Err(self.einsum_fault(call, message));
             }
             for (name, dim) in term.names.iter().zip(&dims) {
                 match sizes.iter().find(|(other, _)| *other == name) {
                     Some((_, size)) if *size != dim.size => {
-                        let message = format!("einsum: `{name}` in \"{text}\" is {size} and, in `{shown}`, {}", dim.size);
-                        let listed: Vec<String> = operands.iter().map(|arg| {
-                            let ty = match &arg.value { Value::Tensor(t) => t.ty.to_string(), _ => String::new() };
-                            format!("`{}` {ty}", self.operand_text(&arg.value, arg.span))
-                        }).collect();
+                        let message = format!(
+                            "einsum: `{name}` in \"{text}\" is {size} and, in `{shown}`, {}",
+                            dim.size
+                        );
+                        let listed: Vec<String> = operands
+                            .iter()
+                            .map(|arg| {
+                                let ty = match &arg.value {
+                                    Value::Tensor(t) => t.ty.to_string(),
+                                    _ => String::new(),
+                                };
+                                format!("`{}` {ty}", self.operand_text(&arg.value, arg.span))
+                            })
+                            .collect();
                         let diagnostic = Diagnostic::new(Code::DimShape, call.span, message);
                         return Err(self.report(diagnostic.note(format!("operands: {}", listed.join(", ")))));
                     }
@@ -123,7 +142,8 @@ impl Machine<'_> {
             let mask = self.trusted(Op::Map(Map { f: ScalarFn::Eq }), &[rows, columns], span)?;
             let graph = &self.traces.last().expect("a graph is being traced").graph;
             let dtype = graph.ty(term.value).dtype;
-            let zero = super::super::trace::number_as(crate::eval::value::Number::Int(0), dtype).unwrap_or(Data::F32(vec![0.0]));
+            let zero = super::super::trace::number_as(crate::eval::value::Number::Int(0), dtype)
+                .unwrap_or(Data::F32(vec![0.0]));
             let zero = self.scalar(zero, span)?;
             let kept = self.map_values(Map { f: ScalarFn::Where }, &[mask, term.value, zero], span);
             let kept = match kept {
@@ -153,7 +173,8 @@ impl Machine<'_> {
         if term.names == names {
             return Ok(term);
         }
-        let place = |name: &String| term.names.iter().position(|other| other == name).expect("the same names");
+        let place =
+            |name: &String| term.names.iter().position(|other| other == name).expect("the same names");
         let order = names.iter().map(place).collect();
         let value = self.trusted(Op::Transpose(Transpose { order }), &[term.value], span)?;
         Ok(Named { value, names: names.to_vec() })
@@ -167,13 +188,22 @@ impl Machine<'_> {
     }
 
     /// The product of two terms, summed over the axes that nothing later needs.
-    fn product(&mut self, a: Named, b: Named, needed: &[&String], call: &Call, operands: &[Arg]) -> Eval<Named> {
+    fn product(
+        &mut self,
+        a: Named,
+        b: Named,
+        needed: &[&String],
+        call: &Call,
+        operands: &[Arg],
+    ) -> Eval<Named> {
         let span = call.span;
         let a = self.summed(a.clone(), |name| needed.contains(&name) || b.names.contains(name), span)?;
         let b = self.summed(b, |name| needed.contains(&name) || a.names.contains(name), span)?;
         let shared = |name: &&String| b.names.contains(name);
-        let batch: Vec<String> = a.names.iter().filter(shared).filter(|n| needed.contains(n)).cloned().collect();
-        let inner: Vec<String> = a.names.iter().filter(shared).filter(|n| !needed.contains(n)).cloned().collect();
+        let batch: Vec<String> =
+            a.names.iter().filter(shared).filter(|n| needed.contains(n)).cloned().collect();
+        let inner: Vec<String> =
+            a.names.iter().filter(shared).filter(|n| !needed.contains(n)).cloned().collect();
         let left: Vec<String> = a.names.iter().filter(|n| !b.names.contains(n)).cloned().collect();
         let right: Vec<String> = b.names.iter().filter(|n| !a.names.contains(n)).cloned().collect();
         let a = self.ordered(a, &[&batch[..], &left, &inner].concat(), span)?;
@@ -186,12 +216,15 @@ impl Machine<'_> {
         let dims = [outer, rows, columns].concat();
         let value = if inner.is_empty() {
             let ones = |count: usize| vec![Dim::of(1); count];
-            let a = self.reshaped(a.value, [outer.to_vec(), rows.to_vec(), ones(columns.len())].concat(), span)?;
-            let b = self.reshaped(b.value, [outer.to_vec(), ones(rows.len()), columns.to_vec()].concat(), span)?;
+            let a =
+                self.reshaped(a.value, [outer.to_vec(), rows.to_vec(), ones(columns.len())].concat(), span)?;
+            let b =
+                self.reshaped(b.value, [outer.to_vec(), ones(rows.len()), columns.to_vec()].concat(), span)?;
             self.map_values(Map { f: ScalarFn::Mul }, &[a, b], span)
         } else {
             let depth = joined(&a_dims[batch.len() + left.len()..]);
-            let a = self.reshaped(a.value, [outer.to_vec(), vec![joined(rows), depth.clone()]].concat(), span)?;
+            let a =
+                self.reshaped(a.value, [outer.to_vec(), vec![joined(rows), depth.clone()]].concat(), span)?;
             let b = self.reshaped(b.value, [outer.to_vec(), vec![depth, joined(columns)]].concat(), span)?;
             self.emit(Op::Matmul(Matmul { out_f32: false }), &[a, b], span).map(|values| values[0])
         };

@@ -71,7 +71,11 @@ fn length(m: &mut Machine<'_>, call: &Call) -> Eval {
     match &arg.value {
         Value::Str(text) => Ok(Value::Int(text.chars().count() as i64)),
         Value::Tensor(_) => {
-            let diagnostic = Diagnostic::new(Code::TypeKind, call.span, "length: a list, a vector or a string was expected, and this is a tensor");
+            let diagnostic = Diagnostic::new(
+                Code::TypeKind,
+                call.span,
+                "length: a list, a vector or a string was expected, and this is a tensor",
+            );
             let text = m.operand_text(&arg.value, arg.span);
             Err(m.report(diagnostic.help(format!("`(dim {text} 0)` is the size of an axis"))))
         }
@@ -222,7 +226,11 @@ fn field(m: &mut Machine<'_>, call: &Call) -> Eval {
     let names: Vec<String> = match &subject.value {
         Value::Record(fields) => fields.iter().map(|(name, _)| name.to_string()).collect(),
         other => match other.items() {
-            Some(items) => items.iter().step_by(2).map(|key| key.to_string().trim_start_matches(':').to_string()).collect(),
+            Some(items) => items
+                .iter()
+                .step_by(2)
+                .map(|key| key.to_string().trim_start_matches(':').to_string())
+                .collect(),
             None => return Err(m.wrong_kind("field", "a record or a property list", subject)),
         },
     };

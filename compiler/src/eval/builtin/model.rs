@@ -26,7 +26,8 @@ fn param(m: &mut Machine<'_>, call: &Call) -> Eval {
     }
     let dims = m.dims("param", &call.args[1])?;
     let dtype = m.dtype_key(call, DType::F32)?;
-    let full: Rc<str> = m.scopes.iter().map(String::as_str).chain([&*name]).collect::<Vec<_>>().join(".").into();
+    let full: Rc<str> =
+        m.scopes.iter().map(String::as_str).chain([&*name]).collect::<Vec<_>>().join(".").into();
     let at = m.declare(call, &full, &dims, dtype)?;
     if m.params[at].init.is_none()
         && let Some(init) = call.key("init")
@@ -40,7 +41,10 @@ fn param(m: &mut Machine<'_>, call: &Call) -> Eval {
                     return Err(m.fail(Code::DimDtype, init.span, message));
                 }
                 None => {
-                    let message = format!("param: `:init` is a number or a function of no arguments, and this is {}", value.kind());
+                    let message = format!(
+                        "param: `:init` is a number or a function of no arguments, and this is {}",
+                        value.kind()
+                    );
                     return Err(m.fail(Code::ParamForm, init.span, message));
                 }
             },
@@ -67,7 +71,13 @@ impl Machine<'_> {
         let origin = self.calls.iter().rev().find(|_| self.sources.is_library(call.span.file));
         let origin = origin.map_or(call.span, |frame| frame.site);
         let Some(at) = self.params.iter().position(|param| param.name == name) else {
-            self.params.push(ParamDecl { name: name.to_string(), dims: dims.to_vec(), dtype, init: None, origin });
+            self.params.push(ParamDecl {
+                name: name.to_string(),
+                dims: dims.to_vec(),
+                dtype,
+                init: None,
+                origin,
+            });
             return Ok(self.params.len() - 1);
         };
         let first = &self.params[at];
@@ -75,14 +85,29 @@ impl Machine<'_> {
         if sizes(&first.dims) == sizes(dims) && first.dtype == dtype {
             return Ok(at);
         }
-        let message = format!("param: `{name}` is {:?} {dtype} here and {:?} {} elsewhere", sizes(dims), sizes(&first.dims), first.dtype);
+        let message = format!(
+            "param: `{name}` is {:?} {dtype} here and {:?} {} elsewhere",
+            sizes(dims),
+            sizes(&first.dims),
+            first.dtype
+        );
         let place = first.origin;
-        let diagnostic = Diagnostic::new(Code::ParamShape, call.span, message).note_at(place, "the first use");
-        Err(self.report(diagnostic.help("one name has one shape and one dtype in all graphs; `scope` makes names differ")))
+        let diagnostic =
+            Diagnostic::new(Code::ParamShape, call.span, message).note_at(place, "the first use");
+        Err(self.report(
+            diagnostic.help("one name has one shape and one dtype in all graphs; `scope` makes names differ"),
+        ))
     }
 
     /// Traces how a parameter's first value is made.
-    fn init_graph(&mut self, name: &str, function: &Rc<Function>, dims: &[Dim], dtype: DType, span: Span) -> Eval<Init> {
+    fn init_graph(
+        &mut self,
+        name: &str,
+        function: &Rc<Function>,
+        dims: &[Dim],
+        dtype: DType,
+        span: Span,
+    ) -> Eval<Init> {
         self.open_trace(name);
         let result = self.apply(function, Vec::new(), span).map(Value::single);
         let mut graph: Graph = self.close_trace();
@@ -107,7 +132,8 @@ impl Machine<'_> {
             "step" => Context::Step,
             "microbatch" => Context::Microbatch,
             _ => {
-                let diagnostic = Diagnostic::new(Code::TypeRange, key, format!("getf: the context has no `:{name}`"));
+                let diagnostic =
+                    Diagnostic::new(Code::TypeRange, key, format!("getf: the context has no `:{name}`"));
                 return Err(self.report(diagnostic.note("it has `:step` and `:microbatch`")));
             }
         };

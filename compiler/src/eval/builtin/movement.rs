@@ -65,8 +65,14 @@ fn slice(m: &mut Machine<'_>, call: &Call) -> Eval {
     let axis = m.axis_in(&call.args[1].value, &tensor.ty, "slice", call.args[1].span)?;
     let (start, stop) = (m.int("slice", &call.args[2])?, m.int("slice", &call.args[3])?);
     let (Ok(from), Ok(to)) = (u64::try_from(start), u64::try_from(stop)) else {
-        let diagnostic = Diagnostic::new(Code::DimShape, call.span, format!("slice: the bounds {start} and {stop} are not both integers from 0 up"));
-        return Err(m.report(diagnostic.note(format!("axis {axis} has {} positions", tensor.ty.dims[axis].size))));
+        let diagnostic = Diagnostic::new(
+            Code::DimShape,
+            call.span,
+            format!("slice: the bounds {start} and {stop} are not both integers from 0 up"),
+        );
+        return Err(
+            m.report(diagnostic.note(format!("axis {axis} has {} positions", tensor.ty.dims[axis].size)))
+        );
     };
     m.operation("slice", call.span, Op::Slice(Slice { axis, start: from, stop: to }), &call.args[..1])
 }

@@ -83,7 +83,9 @@ fn divide(m: &mut Machine<'_>, call: &Call) -> Eval {
     let mut quotient = m.number("/", &call.args[0])?;
     for arg in &call.args[1..] {
         quotient = match (quotient, m.number("/", arg)?) {
-            (Number::Int(_), Number::Int(0)) => return Err(m.fail(Code::EvalNumber, call.span, "/: division by zero")),
+            (Number::Int(_), Number::Int(0)) => {
+                return Err(m.fail(Code::EvalNumber, call.span, "/: division by zero"));
+            }
             (Number::Int(a), Number::Int(b)) if a.checked_rem(b) == Some(0) => Number::Int(a / b),
             (a, b) => Number::Float(a.as_f64() / b.as_f64()),
         };
@@ -191,7 +193,11 @@ fn order(m: &mut Machine<'_>, call: &Call, f: ScalarFn, holds: fn(Ordering) -> b
 
 fn compare_tensors(m: &mut Machine<'_>, call: &Call, f: ScalarFn) -> Eval {
     if call.args.len() != 2 {
-        let message = format!("`{}` compares two tensors, and {} arguments are given here", call.callee, call.args.len());
+        let message = format!(
+            "`{}` compares two tensors, and {} arguments are given here",
+            call.callee,
+            call.args.len()
+        );
         let diagnostic = crate::diag::Diagnostic::new(Code::CallCount, call.span, message);
         return Err(m.report(diagnostic.help("join two comparisons with `and`")));
     }

@@ -40,7 +40,8 @@ fn listed(m: &mut Machine<'_>, call: &Call, op: FoldOp, function: &'static str) 
     match arg.value.items() {
         Some(items) => {
             no_keys(m, call)?;
-            let args = items.iter().map(|value| super::Arg { value: value.clone(), span: arg.span }).collect();
+            let args =
+                items.iter().map(|value| super::Arg { value: value.clone(), span: arg.span }).collect();
             let builtin = m.builtins[function];
             m.call_builtin(builtin, args, call.span)
         }
@@ -64,7 +65,11 @@ fn extreme(m: &mut Machine<'_>, call: &Call, op: FoldOp, largest: bool) -> Eval 
         if call.args.len() == 1 {
             return fold(m, call, op);
         }
-        let message = format!("{}: folds one tensor over axes, and there are {} arguments", call.callee, call.args.len());
+        let message = format!(
+            "{}: folds one tensor over axes, and there are {} arguments",
+            call.callee,
+            call.args.len()
+        );
         let diagnostic = Diagnostic::new(Code::CallCount, call.span, message);
         return Err(m.report(diagnostic.help(format!("`({pair} a b)` is the elementwise one"))));
     }
@@ -76,7 +81,8 @@ fn extreme(m: &mut Machine<'_>, call: &Call, op: FoldOp, largest: bool) -> Eval 
     let mut best: Option<Number> = None;
     for value in &numbers {
         let Some(number) = Number::of(value) else {
-            let message = format!("{}: a tensor or numbers were expected, and this is {}", call.callee, value.kind());
+            let message =
+                format!("{}: a tensor or numbers were expected, and this is {}", call.callee, value.kind());
             return Err(m.fail(Code::TypeKind, call.span, message));
         };
         let wins = match best {
@@ -84,7 +90,9 @@ fn extreme(m: &mut Machine<'_>, call: &Call, op: FoldOp, largest: bool) -> Eval 
             // NaN spreads.
             Some(so_far) if so_far.as_f64().is_nan() => false,
             Some(_) if number.as_f64().is_nan() => true,
-            Some(so_far) => number.compare(so_far).is_some_and(|o| if largest { o.is_gt() } else { o.is_lt() }),
+            Some(so_far) => {
+                number.compare(so_far).is_some_and(|o| if largest { o.is_gt() } else { o.is_lt() })
+            }
         };
         if wins {
             best = Some(number);
@@ -92,6 +100,10 @@ fn extreme(m: &mut Machine<'_>, call: &Call, op: FoldOp, largest: bool) -> Eval 
     }
     match best {
         Some(number) => Ok(number.value()),
-        None => Err(m.fail(Code::TypeRange, call.span, format!("{}: there is nothing to choose from", call.callee))),
+        None => Err(m.fail(
+            Code::TypeRange,
+            call.span,
+            format!("{}: there is nothing to choose from", call.callee),
+        )),
     }
 }

@@ -35,7 +35,11 @@ fn full(m: &mut Machine<'_>, call: &Call) -> Eval {
         Value::Bool(b) if dtype == DType::Bool => m.filled(Data::Bool(vec![*b]), dims, call.span),
         Value::Tensor(_) => {
             let text = m.operand_text(&value.value, value.span);
-            let diagnostic = crate::diag::Diagnostic::new(Code::TypeKind, value.span, format!("full: a number was expected, and `{text}` is a tensor"));
+            let diagnostic = crate::diag::Diagnostic::new(
+                Code::TypeKind,
+                value.span,
+                format!("full: a number was expected, and `{text}` is a tensor"),
+            );
             Err(m.report(diagnostic.help("`broadcast-to` repeats a tensor")))
         }
         _ => {

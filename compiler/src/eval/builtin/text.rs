@@ -41,7 +41,9 @@ fn format_text(m: &mut Machine<'_>, call: &Call) -> Eval {
 
 /// The text that a format string and its arguments make.
 fn formatted(m: &mut Machine<'_>, call: &Call, args: &[Arg]) -> Eval<Option<String>> {
-    let Some((Arg { value: Value::Str(template), span }, values)) = args.split_first() else { return Ok(None) };
+    let Some((Arg { value: Value::Str(template), span }, values)) = args.split_first() else {
+        return Ok(None);
+    };
     let mut values = values.iter();
     let mut text = String::new();
     let mut chars = template.chars();
@@ -58,14 +60,21 @@ fn formatted(m: &mut Machine<'_>, call: &Call, args: &[Arg]) -> Eval<Option<Stri
                 Some(arg) if kind == 's' => text.push_str(&arg.value.to_string()),
                 Some(arg) => text.push_str(&plain(&arg.value)),
                 None => {
-                    let message = format!("{}: there are fewer arguments than places in the text", call.callee);
+                    let message =
+                        format!("{}: there are fewer arguments than places in the text", call.callee);
                     return Err(m.fail(Code::CallCount, call.span, message));
                 }
             },
             _ => {
                 let shown = directive.map_or("~".to_string(), |d| format!("~{d}"));
-                let diagnostic = Diagnostic::new(Code::TypeRange, *span, format!("{}: `{shown}` is not a place for an argument", call.callee));
-                return Err(m.report(diagnostic.note("places are `~a`, `~s` and `~d`; `~%` is a new line and `~~` a tilde")));
+                let diagnostic = Diagnostic::new(
+                    Code::TypeRange,
+                    *span,
+                    format!("{}: `{shown}` is not a place for an argument", call.callee),
+                );
+                return Err(m.report(
+                    diagnostic.note("places are `~a`, `~s` and `~d`; `~%` is a new line and `~~` a tilde"),
+                ));
             }
         }
     }
@@ -105,7 +114,8 @@ fn assert(m: &mut Machine<'_>, call: &Call) -> Eval {
     let test = &call.args[0];
     if matches!(test.value, Value::Tensor(_)) {
         let text = m.operand_text(&test.value, test.span);
-        let message = format!("assert: `{text}` is a tensor, whose values are not known while the graph is traced");
+        let message =
+            format!("assert: `{text}` is a tensor, whose values are not known while the graph is traced");
         return Err(m.fail(Code::FlowIf, test.span, message));
     }
     if test.value.truth() {

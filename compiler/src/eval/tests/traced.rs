@@ -3,7 +3,10 @@
 use super::{module, short, traced};
 
 fn graph(body: &str) -> String {
-    short(&module(&format!("(import sx/nn)\n(defgraph g ((x [2 3]) (i [2 3] :i32) (m [2 3] Mask)) {body})")).graphs[0])
+    short(
+        &module(&format!("(import sx/nn)\n(defgraph g ((x [2 3]) (i [2 3] :i32) (m [2 3] Mask)) {body})"))
+            .graphs[0],
+    )
 }
 
 /// What comes after the three inputs.
@@ -15,8 +18,14 @@ fn nodes(body: &str) -> String {
 fn operations_record_nodes() {
     let cases = [
         ("(+ x x)", "%3 = + %0 %0 : [2, 3] f32; out = %3"),
-        ("(+ x 1)", "%3 = constant : [] f32; %4 = broadcast %3 : [2, 3] f32; %5 = + %0 %4 : [2, 3] f32; out = %5"),
-        ("(* 2 3 x)", "%3 = constant : [] f32; %4 = broadcast %3 : [2, 3] f32; %5 = * %4 %0 : [2, 3] f32; out = %5"),
+        (
+            "(+ x 1)",
+            "%3 = constant : [] f32; %4 = broadcast %3 : [2, 3] f32; %5 = + %0 %4 : [2, 3] f32; out = %5",
+        ),
+        (
+            "(* 2 3 x)",
+            "%3 = constant : [] f32; %4 = broadcast %3 : [2, 3] f32; %5 = * %4 %0 : [2, 3] f32; out = %5",
+        ),
         ("(* x)", "out = %0"),
         ("(- x)", "%3 = neg %0 : [2, 3] f32; out = %3"),
         ("(sum x)", "%3 = sum %0 : [] f32; out = %3"),
@@ -24,17 +33,35 @@ fn operations_record_nodes() {
         ("(max x :axes '(0))", "%3 = max %0 : [3] f32; out = %3"),
         ("(and true m m)", "%3 = and %2 %2 : [2, 3] bool; out = %3"),
         ("(cast x :f32)", "out = %0"),
-        ("(matmul x (transpose x [1 0]))", "%3 = transpose %0 : [3, 2] f32; %4 = matmul %0 %3 : [2, 2] f32; out = %4"),
-        ("(list :a x :b (list (neg x) 2 nil true))", "%3 = neg %0 : [2, 3] f32; %4 = constant : [] i32; %5 = constant : [] bool; a = %0; b.0 = %3; b.1 = %4; b.3 = %5"),
+        (
+            "(matmul x (transpose x [1 0]))",
+            "%3 = transpose %0 : [3, 2] f32; %4 = matmul %0 %3 : [2, 2] f32; out = %4",
+        ),
+        (
+            "(list :a x :b (list (neg x) 2 nil true))",
+            "%3 = neg %0 : [2, 3] f32; %4 = constant : [] i32; %5 = constant : [] bool; a = %0; b.0 = %3; b.1 = %4; b.3 = %5",
+        ),
         ("(values x 1.5)", "%3 = constant : [] f32; out0 = %0; out1 = %3"),
         ("(progn (= (shape x) [2 3]) (reshape x [(numel x)]))", "%3 = reshape %0 : [6] f32; out = %3"),
         ("(zeros-like i)", "%3 = constant : [] i32; %4 = broadcast %3 : [2, 3] i32; out = %4"),
         ("(softmax x)", "%3 = softmax %0 : [2, 3] f32; out = %3"),
-        ("(argmax x)", "%3 = max %0 : [2, 1] f32; %4 = broadcast %3 : [2, 3] f32; %5 = = %0 %4 : [2, 3] bool; %6 = != %0 %0 : [2, 3] bool; %7 = or %5 %6 : [2, 3] bool; %8 = iota : [2, 3] i32; %9 = constant : [] i32; %10 = broadcast %9 : [2, 3] i32; %11 = where %7 %8 %10 : [2, 3] i32; %12 = min %11 : [2] i32; out = %12"),
-        ("(gather (slice x 1 0 2) (slice i 1 0 2))", "%3 = slice %0 : [2, 2] f32; %4 = slice %1 : [2, 2] i32; %5 = gather %3 %4 : [2, 2] f32; out = %5"),
+        (
+            "(argmax x)",
+            "%3 = max %0 : [2, 1] f32; %4 = broadcast %3 : [2, 3] f32; %5 = = %0 %4 : [2, 3] bool; %6 = != %0 %0 : [2, 3] bool; %7 = or %5 %6 : [2, 3] bool; %8 = iota : [2, 3] i32; %9 = constant : [] i32; %10 = broadcast %9 : [2, 3] i32; %11 = where %7 %8 %10 : [2, 3] i32; %12 = min %11 : [2] i32; out = %12",
+        ),
+        (
+            "(gather (slice x 1 0 2) (slice i 1 0 2))",
+            "%3 = slice %0 : [2, 2] f32; %4 = slice %1 : [2, 2] i32; %5 = gather %3 %4 : [2, 2] f32; out = %5",
+        ),
         ("(param \"w\" [3] :init 0)", "%3 = param w : [3] f32; out = %3"),
-        ("(scope \"a\" (scope \"b\" (* (param \"w\" []) (param \"w\" []))))", "%3 = param a.b.w : [] f32; %4 = * %3 %3 : [] f32; out = %4"),
-        ("(linear (reshape x [1 2 3]) (param \"w\" [3 4]) (param \"b\" [4]))", "%3 = reshape %0 : [1, 2, 3] f32; %4 = param w : [3, 4] f32; %5 = param b : [4] f32; %6 = reshape %3 : [2, 3] f32; %7 = matmul %6 %4 : [2, 4] f32; %8 = reshape %7 : [1, 2, 4] f32; %9 = broadcast %5 : [1, 2, 4] f32; %10 = + %8 %9 : [1, 2, 4] f32; out = %10"),
+        (
+            "(scope \"a\" (scope \"b\" (* (param \"w\" []) (param \"w\" []))))",
+            "%3 = param a.b.w : [] f32; %4 = * %3 %3 : [] f32; out = %4",
+        ),
+        (
+            "(linear (reshape x [1 2 3]) (param \"w\" [3 4]) (param \"b\" [4]))",
+            "%3 = reshape %0 : [1, 2, 3] f32; %4 = param w : [3, 4] f32; %5 = param b : [4] f32; %6 = reshape %3 : [2, 3] f32; %7 = matmul %6 %4 : [2, 4] f32; %8 = reshape %7 : [1, 2, 4] f32; %9 = broadcast %5 : [1, 2, 4] f32; %10 = + %8 %9 : [1, 2, 4] f32; out = %10",
+        ),
     ];
     for (body, expected) in cases {
         assert_eq!(nodes(body), expected, "{body}");
@@ -43,7 +70,9 @@ fn operations_record_nodes() {
 
 #[test]
 fn structured_inputs_are_fed_by_dotted_names() {
-    let module = module("(defgraph g ((batch (record (x [8 4]) (y [8] (Index 10))))) (list :sum (sum (field batch :x)) :y (field batch :y)))");
+    let module = module(
+        "(defgraph g ((batch (record (x [8 4]) (y [8] (Index 10))))) (list :sum (sum (field batch :x)) :y (field batch :y)))",
+    );
     assert_eq!(
         short(&module.graphs[0]),
         "%0 = input batch.x : [8, 4] f32\n%1 = input batch.y : [8] i64\n%2 = sum %0 : [] f32\nsum = %2\ny = %1"
@@ -127,8 +156,10 @@ fn graphs_call_each_other_and_read_the_context() {
 
 #[test]
 fn numerics_mark_the_nodes_of_their_body() {
-    let module = module("(defgraph g ((x [2])) (+ x (with-numerics (:precision :bf16 :matmul :tf32) (neg x))))");
-    let marks: Vec<_> = module.graphs[0].nodes().iter().map(|node| (node.marks.precision, node.marks.tf32)).collect();
+    let module =
+        module("(defgraph g ((x [2])) (+ x (with-numerics (:precision :bf16 :matmul :tf32) (neg x))))");
+    let marks: Vec<_> =
+        module.graphs[0].nodes().iter().map(|node| (node.marks.precision, node.marks.tf32)).collect();
     assert_eq!(marks, [(None, false), (Some(sx_artifact::dtype::DType::Bf16), true), (None, false)]);
 }
 
@@ -155,7 +186,8 @@ fn domains_and_axes_are_carried_on_inputs() {
          (defgraph g ((z [2 C] Logit) (t [] Temp) (p [C 2] (Prob :over C)) (i [2] (Index C)) (m [2] Mask) (b [2] :i32 Binary)) (values z t p i m b))",
     );
     let graph = &module.graphs[0];
-    let shown: Vec<String> = graph.inputs.iter().map(|&id| graph.ty(id.into()).shown(&module.domains)).collect();
+    let shown: Vec<String> =
+        graph.inputs.iter().map(|&id| graph.ty(id.into()).shown(&module.domains)).collect();
     assert_eq!(
         shown,
         ["[2 C] Logit over C", "[] Temp", "[C 2] Prob over C", "[2] Index[C]", "[2] Mask", "[2] i32 Binary"]

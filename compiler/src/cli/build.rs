@@ -1,0 +1,89 @@
+//! `sxc build`: a program into one artifact.
+
+use std::time::Instant;
+
+use serde_json::json;
+use sx_artifact::write;
+
+use super::args::{self, Build};
+use super::{Exit, Failure, Terminal, check};
+use crate::compile::{self, Target};
+use crate::driver::{self, weights};
+
+pub(super) fn run(args: &Build, terminal: &Terminal) -> Result<Exit, Failure> {
+    let begun = Instant::now();
+    let targets = targets(&args.targets, terminal)?;
+    let mut checked = driver::check(&args.program, &args.graphs)?;
+    let Some(module) = checked.module else {
+        check::told(&checked.sink, &checked.sources, args.deny, terminal);
+        return Err(Failure::told());
+    };
+    terminal.detail(&format!("evaluated in {:?}", begun.elapsed()));
+    super::has_graphs(&module, &args.program)?;
+    let weights = weights::values(&module.params, &args.weights, &mut checked.sink);
+    if weights.is_err() || check::verdict(&checked.sink, args.deny) != Exit::Done {
+        check::told(&checked.sink, &checked.sources, args.deny, terminal);
+        return Err(weights.err().unwrap_or(Failure::told()));
+    }
+    terminal.diagnostics(&checked.sink, &checked.sources);
+    let weights = weights?;
+    if let Some(unused) = &weights.unused {
+        terminal.note(&format!("note: {unused}"));
+    }
+    let compiled = compile::compile(&module, &checked.sources, &targets).map_err(|reason| {
+        Failure::new(Exit::Fault, reason)
+            .help("leave out that target with `--target`, or make the graph smaller")
+    })?;
+    terminal.detail(&format!("compiled in {:?}", begun.elapsed()));
+
+    let output = args.output.clone().unwrap_or_else(|| args.program.file.with_extension("sxa"));
+    if output == args.program.file {
+        let message = format!("`{}` is the program itself", output.display());
+        return Err(Failure::new(Exit::Usage, message).help("name the artifact with `-o FILE.sxa`"));
+    }
+    let contents = compiled.contents(&module, &weights.values);
+    let written = match args.external_weights {
+        true => write::to_file_and_weights(&output, &contents),
+        false => write::to_file(&output, &contents),
+    };
+    written.map_err(|error| Failure::new(Exit::Fault, error.to_string()).help("nothing was changed"))?;
+    let names: Vec<&str> = compiled.targets.iter().map(|target| target.name()).collect();
+    let graphs: Vec<&str> = module.graphs.iter().map(|graph| graph.name.as_str()).collect();
+    let bytes = driver::size(&output)?;
+    if args.json {
+        let document = json!({
+            "artifact": output.display().to_string(),
+            "bytes": bytes,
+            "graphs": graphs,
+            "targets": names,
+            "parameters": module.params.len(),
+        });
+        terminal.result(&format!("{document}\n"))?;
+    }
+    terminal.note(&format!(
+        "built {} ({bytes} bytes): {} for {} in {:.1} s",
+        output.display(),
+        graphs.join(", "),
+        names.join(" and "),
+        begun.elapsed().as_secs_f64()
+    ));
+    Ok(Exit::Done)
+}
+
+/// The targets that were asked for, or those that can be.
+fn targets(asked: &[args::Target], terminal: &Terminal) -> Result<Vec<Target>, Failure> {
+    if asked.contains(&args::Target::Cuda) {
+        let failure = Failure::new(Exit::Device, "this sxc makes no code for `cuda`");
+        return Err(failure.help("leave it out of `--target`: `wgpu` runs on NVIDIA GPUs too"));
+    }
+    if asked.is_empty() {
+        terminal.detail("targets: cpu and wgpu; this sxc makes no code for cuda");
+        return Ok(vec![Target::Cpu, Target::Wgpu]);
+    }
+    let known = |target: &args::Target| match target {
+        args::Target::Cpu => Some(Target::Cpu),
+        args::Target::Wgpu => Some(Target::Wgpu),
+        args::Target::Cuda => None,
+    };
+    Ok(asked.iter().filter_map(known).collect())
+}

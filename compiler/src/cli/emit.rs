@@ -1,0 +1,43 @@
+//! `sxc emit`: the generated code of a target, a file a kernel.
+
+use super::args::{Emit, Language};
+use super::{Exit, Failure, Terminal};
+use crate::compile::{self, Target};
+use crate::driver;
+
+pub(super) fn run(args: &Emit, terminal: &Terminal) -> Result<Exit, Failure> {
+    let ending = match args.target {
+        Language::Wgsl => ".wgsl",
+        Language::Msl => ".msl",
+        Language::Spirv => ".spv",
+        Language::Cuda | Language::Ptx => {
+            let failure = Failure::new(Exit::Device, "this sxc makes no code for `cuda`");
+            return Err(failure.help("`--target wgsl`, `msl` and `spirv` are there"));
+        }
+    };
+    let checked = driver::check(&args.program, &args.graphs)?;
+    terminal.diagnostics(&checked.sink, &checked.sources);
+    let module = checked.module.ok_or_else(Failure::told)?;
+    super::has_graphs(&module, &args.program)?;
+    let compiled = compile::compile(&module, &checked.sources, &[Target::Wgpu])
+        .map_err(|reason| Failure::new(Exit::Fault, reason).help("make the graph smaller"))?;
+    driver::folder(&args.output)?;
+    let mut count = 0;
+    for (entry, bytes) in compiled.entries.iter().filter(|(entry, _)| entry.ends_with(ending)) {
+        // `kernels/TARGET/GRAPH/KERNEL.wgsl` goes to `GRAPH/KERNEL.wgsl`.
+        let name = entry.splitn(3, '/').last().unwrap_or(entry);
+        let path = args.output.join(name);
+        if let Some(folder) = path.parent() {
+            driver::folder(folder)?;
+        }
+        driver::write(&path, bytes)?;
+        terminal.detail(&format!("wrote {}", path.display()));
+        count += 1;
+    }
+    terminal.note(&format!(
+        "wrote {} to {}",
+        super::terminal::counted(count, "kernel"),
+        args.output.display()
+    ));
+    Ok(Exit::Done)
+}

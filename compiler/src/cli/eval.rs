@@ -1,0 +1,205 @@
+//! `sxc eval`: a graph run on the reference interpreter.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::json;
+use sx_artifact::tensor::{Data, Tensor};
+use sx_artifact::tensor_file::{self, Rounding, Value, Want, print};
+
+use super::args::Eval;
+use super::{Exit, Failure, Terminal, check};
+use crate::diag::{Sources, suggest};
+use crate::driver::{self, weights};
+use crate::eval::Module;
+use crate::ir::{Graph, NodeId, Op, Type};
+use crate::ops::Trap;
+use crate::plan::names;
+use crate::reference;
+
+pub(super) fn run(args: &Eval, terminal: &Terminal) -> Result<Exit, Failure> {
+    let graphs: Vec<String> = args.graph.iter().cloned().collect();
+    let mut checked = driver::check(&args.program, &graphs)?;
+    let told = |checked: &driver::Checked| check::told(&checked.sink, &checked.sources, None, terminal);
+    let Some(module) = checked.module.take() else {
+        told(&checked);
+        return Err(Failure::told());
+    };
+    super::has_graphs(&module, &args.program)?;
+    let graph = chosen(&module)?;
+    let Ok(weights) = weights::values(&module.params, &args.weights, &mut checked.sink) else {
+        told(&checked);
+        return Err(Failure::told());
+    };
+    terminal.diagnostics(&checked.sink, &checked.sources);
+    let inputs = inputs(graph, args)?;
+    let feed = |op: &Op| match op {
+        Op::Input(input) => inputs.get(&input.name).cloned(),
+        Op::Param(param) => weights.values.get(&param.name).cloned(),
+        _ => None,
+    };
+    let outputs = reference::run(graph, &|op| feed(op).or_else(|| context(op)))
+        .map_err(|(node, trap)| trapped(graph, node, &trap, &checked.sources))?;
+    let named: Vec<(&str, &Tensor)> = graph
+        .outputs
+        .iter()
+        .zip(&outputs)
+        .map(|(output, tensor)| (output.name.as_str(), &**tensor))
+        .collect();
+    save(&args.outputs, &named)?;
+    show(&named, args, terminal)?;
+    Ok(Exit::Done)
+}
+
+/// The only graph there is.
+fn chosen(module: &Module) -> Result<&Graph, Failure> {
+    match module.graphs.as_slice() {
+        [only] => Ok(only),
+        several => {
+            let names: Vec<String> = several.iter().map(|graph| format!("`{}`", graph.name)).collect();
+            let failure = Failure::new(Exit::Usage, "the program has several graphs");
+            Err(failure.help(format!("name one behind the file: {}", names.join(", "))))
+        }
+    }
+}
+
+/// The tensors that `--inputs` and `--input` give, for every input of the graph.
+fn inputs(graph: &Graph, args: &Eval) -> Result<BTreeMap<String, Arc<Tensor>>, Failure> {
+    let rounding = if args.round_inputs { Rounding::Round } else { Rounding::Refuse };
+    let wanted: BTreeMap<&str, &Type> = graph
+        .inputs
+        .iter()
+        .map(|id| graph.node(*id))
+        .filter_map(|node| match &node.op {
+            Op::Input(input) => Some((input.name.as_str(), &node.results[0])),
+            _ => None,
+        })
+        .collect();
+    let mut given: BTreeMap<String, Value> = BTreeMap::new();
+    if let Some(path) = &args.inputs {
+        for name in tensor_file::names(path).map_err(fault)? {
+            known(&name, &wanted)?;
+            let value = Value::File { path: path.clone(), key: Some(name.clone()) };
+            given.insert(name, value);
+        }
+    }
+    for text in &args.input {
+        let (name, value) = text.split_once('=').ok_or_else(|| {
+            let failure = Failure::new(Exit::Usage, format!("`--input {text}` has no value"));
+            failure.help("write `--input NAME=VALUE`, such as `--input x=random`")
+        })?;
+        known(name, &wanted)?;
+        given.insert(name.to_owned(), Value::parse(value).map_err(fault)?);
+    }
+    let missing: Vec<String> = wanted
+        .iter()
+        .filter(|(name, _)| !given.contains_key(**name))
+        .map(|(name, ty)| format!("`{name}` {}", ty.shown(&[])))
+        .collect();
+    if !missing.is_empty() {
+        let failure = Failure::new(Exit::Fault, format!("inputs without a value: {}", missing.join(", ")));
+        return Err(failure.help("give each by `--input NAME=VALUE`, or all by `--inputs FILE.npz`"));
+    }
+    let load = |(name, value): (String, Value)| {
+        let ty = wanted[name.as_str()];
+        let (shape, values) = (ty.shape(), names::check(ty));
+        let want = Want { name: &name, dtype: ty.dtype, shape: &shape, check: values.as_ref() };
+        let tensor = value.load(&want, rounding).map_err(fault)?;
+        Ok((name, Arc::new(tensor)))
+    };
+    given.into_iter().map(load).collect()
+}
+
+fn known(name: &str, wanted: &BTreeMap<&str, &Type>) -> Result<(), Failure> {
+    if wanted.contains_key(name) {
+        return Ok(());
+    }
+    let failure = Failure::new(Exit::Fault, format!("the graph has no input `{name}`"));
+    let all: Vec<String> = wanted.keys().map(|name| format!("`{name}`")).collect();
+    Err(match suggest::nearest(name, wanted.keys().copied()) {
+        Some(near) => failure.help(format!("did you mean `{near}`?")),
+        None if all.is_empty() => failure.help("it takes no inputs"),
+        None => failure.help(format!("its inputs are {}", all.join(", "))),
+    })
+}
+
+/// A single call is the first: step and microbatch are 0.
+fn context(op: &Op) -> Option<Arc<Tensor>> {
+    matches!(op, Op::Context(_)).then(|| Arc::new(Tensor::new(&[], Data::I32(vec![0]))))
+}
+
+fn trapped(graph: &Graph, node: NodeId, trap: &Trap, sources: &Sources) -> Failure {
+    let span = graph.origin(graph.node(node).origin).span;
+    let place = sources.position(span.file, span.start);
+    let message = format!(
+        "{}:{}:{}: `{}`: the index {} at position {} is outside its axis of {}",
+        sources.name(span.file),
+        place.line,
+        place.column,
+        sources.slice(span),
+        trap.value,
+        trap.position,
+        trap.size
+    );
+    Failure::new(Exit::Fault, message).help(format!("indices go from 0 to {}", trap.size.saturating_sub(1)))
+}
+
+/// `FILE.npz` takes all outputs, `NAME=FILE.npy` one.
+fn save(files: &[String], outputs: &[(&str, &Tensor)]) -> Result<(), Failure> {
+    for file in files {
+        let one = file.split_once('=').and_then(|(name, path)| {
+            outputs.iter().find(|(output, _)| *output == name).map(|output| (output, path))
+        });
+        match (one, file.split_once('=')) {
+            (Some((output, path)), _) => tensor_file::save(Path::new(path), &[*output]).map_err(fault)?,
+            (None, Some((name, path))) if !Path::new(file).exists() && !name.contains('/') => {
+                let failure =
+                    Failure::new(Exit::Fault, format!("the graph has no output `{name}` for `{path}`"));
+                let all: Vec<String> = outputs.iter().map(|(name, _)| format!("`{name}`")).collect();
+                return Err(failure.help(format!("its outputs are {}", all.join(", "))));
+            }
+            _ => tensor_file::save(Path::new(file), outputs).map_err(fault)?,
+        }
+    }
+    Ok(())
+}
+
+fn show(outputs: &[(&str, &Tensor)], args: &Eval, terminal: &Terminal) -> Result<(), Failure> {
+    if args.json {
+        let records: Vec<_> = outputs
+            .iter()
+            .map(|(name, tensor)| {
+                json!({
+                    "name": name,
+                    "shape": tensor.shape(),
+                    "dtype": tensor.dtype().to_string(),
+                    "values": values(tensor),
+                })
+            })
+            .collect();
+        return terminal.result(&format!("{}\n", json!({ "outputs": records })));
+    }
+    if args.outputs.is_empty() {
+        for (name, tensor) in outputs {
+            terminal.result(&format!("{}\n", print::tensor(name, tensor)))?;
+        }
+    }
+    Ok(())
+}
+
+/// Row-major; what JSON has no number for is text: `"nan"`, `"inf"`, `"-inf"`.
+fn values(tensor: &Tensor) -> Vec<serde_json::Value> {
+    let float = |x: f32| if x.is_finite() { json!(x) } else { json!(print::float(x)) };
+    match tensor.data() {
+        Data::F32(v) => v.iter().map(|x| float(*x)).collect(),
+        Data::Bf16(v) => v.iter().map(|x| float(x.to_f32())).collect(),
+        Data::I32(v) => v.iter().map(|x| json!(x)).collect(),
+        Data::I64(v) => v.iter().map(|x| json!(x)).collect(),
+        Data::Bool(v) => v.iter().map(|x| json!(x)).collect(),
+    }
+}
+
+fn fault(error: tensor_file::Error) -> Failure {
+    Failure::new(Exit::Fault, error.to_string())
+}

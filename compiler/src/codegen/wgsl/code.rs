@@ -1,0 +1,89 @@
+//! What the kinds of kernels share: the text of one dispatch, and counting through coordinates.
+
+use super::header::Header;
+use super::library;
+use super::text::Text;
+use sx_artifact::wgpu::{ENTRY_POINT, Source, Window};
+
+/// Workgroups a dispatch may have along one axis, on every device. Each kernel strides over what is more.
+const GROUPS: u64 = 65_535;
+
+/// One dispatch.
+pub(super) struct Code {
+    /// Header and entry point, without the library's functions.
+    pub(super) text: String,
+    pub(super) groups: u32,
+    pub(super) workgroup: u32,
+    pub(super) workgroup_bytes: u32,
+    pub(super) bindings: Vec<Window>,
+    pub(super) traps: bool,
+}
+
+impl Code {
+    /// A dispatch of a kernel whose code follows the header.
+    pub(super) fn new(
+        header: &Header<'_>,
+        sources: &[Source],
+        body: Text,
+        workgroup: u32,
+        groups: u64,
+    ) -> Code {
+        Code {
+            text: format!("{}\n{}", header.text(), body.finish()),
+            groups: groups.clamp(1, GROUPS) as u32,
+            workgroup,
+            workgroup_bytes: 0,
+            bindings: header.bindings(sources),
+            traps: header.traps(),
+        }
+    }
+
+    /// The whole WGSL text. `barriers`: whether `opq` hides values from a compiler that rearranges floats.
+    pub(super) fn wgsl(&self, barriers: bool) -> String {
+        let opaque = if barriers {
+            "fn opq(x: f32) -> f32 {\n    return bitcast<f32>(bitcast<u32>(x) ^ sx.zero);\n}\n"
+        } else {
+            "fn opq(x: f32) -> f32 {\n    return x;\n}\n"
+        };
+        format!("{}{}\n{}", opaque, library::reached(&self.text), self.text)
+    }
+}
+
+/// Opens the entry point of a kernel whose invocations are told apart by `id.x` alone.
+pub(super) fn open_flat(t: &mut Text, workgroup: u32) {
+    t.line(format!("@compute @workgroup_size({workgroup})"));
+    t.line(format!(
+        "fn {ENTRY_POINT}(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {{"
+    ));
+}
+
+/// Opens the entry point of a kernel whose workgroups work together.
+pub(super) fn open_grouped(t: &mut Text, workgroup: u32) {
+    t.line(format!("@compute @workgroup_size({workgroup})"));
+    t.line(format!(
+        "fn {ENTRY_POINT}(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32, @builtin(num_workgroups) groups: vec3<u32>) {{"
+    ));
+}
+
+/// Names of coordinates: `prefix` and a number.
+pub(super) fn names(prefix: &str, count: usize) -> Vec<String> {
+    (0..count).map(|i| format!("{prefix}{i}")).collect()
+}
+
+/// Writes the coordinates of the flat index `flat`, row-major.
+pub(super) fn coordinates(t: &mut Text, flat: &str, names: &[String], sizes: &[u64]) {
+    let mut rest = flat.to_owned();
+    for i in (0..sizes.len()).rev() {
+        let (name, size) = (&names[i], sizes[i]);
+        let first = sizes[..i].iter().all(|&size| size <= 1);
+        if size <= 1 {
+            t.line(format!("let {name} = 0u;"));
+        } else if first {
+            t.line(format!("let {name} = {rest};"));
+        } else {
+            t.line(format!("let {name} = {rest} % {size}u;"));
+            t.line(format!("let {name}_rest = {rest} / {size}u;"));
+            rest = format!("{name}_rest");
+        }
+    }
+}

@@ -1,0 +1,465 @@
+//! A kernel as parts, each of which one dispatch can compute within WebGPU's floor.
+//!
+//! Everything here turns kernels into kernels: values are cut out and kept in scratch buffers, long reductions
+//! become two, stores are dealt to several parts. What a part computes is still plain kernel data.
+
+use super::header::bodies;
+use super::values::{Values, operands};
+use sx_artifact::dtype::DType;
+use sx_artifact::kernel::{
+    Access, Affine, Arg, Body, Contract, Inst, Kernel, Loop, Mode, Operand, Reg, Store, Val, Work,
+};
+use sx_artifact::program::buffer_bytes;
+use sx_artifact::wgpu::{Source, WINDOW_BYTES};
+
+/// Storage buffers that every device lets one dispatch use.
+const BUFFERS: usize = 8;
+
+/// A kernel for one dispatch, with the buffers its arguments are.
+#[derive(Clone, Debug)]
+pub(super) struct Part {
+    pub(super) kernel: Kernel,
+    pub(super) sources: Vec<Source>,
+}
+
+/// The parts of a kernel, in order, and the buffers between them.
+#[derive(Default)]
+pub(super) struct Parts {
+    pub(super) parts: Vec<Part>,
+    pub(super) scratch: Vec<u64>,
+}
+
+/// Divides a kernel. One that fits is one part.
+pub(super) fn divide(kernel: &Kernel) -> Result<Parts, String> {
+    for arg in &kernel.args {
+        if arg.len >= u32::MAX as u64 - (1 << 23) {
+            return Err(format!("an argument of {} elements is more than a shader can count", arg.len));
+        }
+    }
+    let sources = (0..kernel.args.len() as u32).map(Source::Arg).collect();
+    let mut parts = Parts::default();
+    parts.add(Part { kernel: kernel.clone(), sources })?;
+    Ok(parts)
+}
+
+/// The dtype in which a scratch buffer keeps values of a register.
+fn kept_as(reg: Reg) -> DType {
+    match reg {
+        Reg::F32 => DType::F32,
+        Reg::I32 => DType::I32,
+        Reg::I64 => DType::I64,
+        Reg::Bool => DType::Bool,
+    }
+}
+
+/// Row-major strides of `sizes`, then zeros for `rest` more coordinates.
+fn dense(sizes: &[u64], rest: usize) -> Affine {
+    let mut strides = vec![0; sizes.len() + rest];
+    let mut stride = 1i64;
+    for i in (0..sizes.len()).rev() {
+        strides[i] = stride;
+        stride *= sizes[i] as i64;
+    }
+    Affine { offset: 0, strides }
+}
+
+impl Part {
+    /// Storage bindings this part takes.
+    fn bindings(&self) -> usize {
+        let windows = |arg: &Arg| buffer_bytes(arg.dtype, arg.len).div_ceil(WINDOW_BYTES) as usize;
+        let traps = bodies(&self.kernel.work)
+            .iter()
+            .any(|insts| insts.iter().any(|inst| matches!(inst, Inst::Bounded { trap: Some(_), .. })));
+        self.kernel.args.iter().map(windows).sum::<usize>() + traps as usize
+    }
+
+    fn with(&self, work: Work) -> Part {
+        let mut part = self.clone();
+        part.kernel.work = work;
+        part
+    }
+
+    /// Adds an argument and gives its position.
+    fn arg(&mut self, source: Source, dtype: DType, len: u64, mode: Mode) -> u32 {
+        self.kernel.args.push(Arg { dtype, len, mode });
+        self.sources.push(source);
+        self.kernel.args.len() as u32 - 1
+    }
+
+    /// Drops instructions that no store needs and arguments that nothing uses.
+    fn trimmed(mut self) -> Part {
+        match &mut self.kernel.work {
+            Work::Loop(l) => {
+                sweep(&mut l.body, &mut l.stores.iter_mut().map(|s| &mut s.value).collect::<Vec<_>>())
+            }
+            Work::Contract(c) => {
+                for operand in [&mut c.lhs, &mut c.rhs] {
+                    sweep(&mut operand.body, &mut [&mut operand.value]);
+                }
+                sweep(&mut c.epilogue, &mut c.stores.iter_mut().map(|s| &mut s.value).collect::<Vec<_>>());
+            }
+            Work::Attention(a) => {
+                for operand in [&mut a.query, &mut a.key, &mut a.value, &mut a.score] {
+                    sweep(&mut operand.body, &mut [&mut operand.value]);
+                }
+                sweep(&mut a.epilogue, &mut a.stores.iter_mut().map(|s| &mut s.value).collect::<Vec<_>>());
+            }
+        }
+        let mut used = vec![false; self.kernel.args.len()];
+        each_access(&mut self.kernel.work, &mut |access| used[access.arg as usize] = true);
+        let mut place = 0;
+        let places: Vec<u32> = used
+            .iter()
+            .map(|&used| {
+                place += used as u32;
+                place.max(1) - 1
+            })
+            .collect();
+        each_access(&mut self.kernel.work, &mut |access| access.arg = places[access.arg as usize]);
+        let mut keep = used.iter();
+        self.kernel.args.retain(|_| *keep.next().expect("one for each argument"));
+        let mut keep = used.iter();
+        self.sources.retain(|_| *keep.next().expect("one for each argument"));
+        self
+    }
+}
+
+fn each_access(work: &mut Work, visit: &mut dyn FnMut(&mut Access)) {
+    let (bodies, stores): (Vec<&mut Body>, &mut Vec<Store>) = match work {
+        Work::Loop(l) => (vec![&mut l.body], &mut l.stores),
+        Work::Contract(c) => (vec![&mut c.lhs.body, &mut c.rhs.body, &mut c.epilogue], &mut c.stores),
+        Work::Attention(a) => (
+            vec![&mut a.query.body, &mut a.key.body, &mut a.value.body, &mut a.score.body, &mut a.epilogue],
+            &mut a.stores,
+        ),
+    };
+    for inst in bodies.into_iter().flat_map(|body| &mut body.insts) {
+        if let Inst::Load { access, .. } = inst {
+            visit(access);
+        }
+    }
+    stores.iter_mut().for_each(|store| visit(&mut store.access));
+}
+
+/// Renames the values an instruction uses.
+pub(super) fn renamed(mut inst: Inst, name: &dyn Fn(Val) -> Val) -> Inst {
+    match &mut inst {
+        Inst::Const(_) | Inst::Index { .. } | Inst::Acc { .. } => {}
+        Inst::Load { access, guard } => {
+            access.gathered.iter_mut().for_each(|(val, _)| *val = name(*val));
+            if let Some(guard) = guard {
+                *guard = name(*guard);
+            }
+        }
+        Inst::Call { args, .. } => args.iter_mut().for_each(|val| *val = name(*val)),
+        Inst::Convert { x, .. } | Inst::RoundBf16 { x } | Inst::Bounded { x, .. } | Inst::Fold { x, .. } => {
+            *x = name(*x);
+        }
+    }
+    inst
+}
+
+/// Keeps of a body what `roots` need, and renames them.
+fn sweep(body: &mut Body, roots: &mut [&mut Val]) {
+    let mut wanted = vec![false; body.insts.len()];
+    roots.iter().for_each(|root| wanted[root.0 as usize] = true);
+    for i in (0..wanted.len()).rev().collect::<Vec<_>>() {
+        if wanted[i] {
+            operands(&body.insts[i]).iter().for_each(|val| wanted[val.0 as usize] = true);
+        }
+    }
+    let mut names = vec![Val(0); wanted.len()];
+    let mut kept = vec![];
+    for (i, inst) in std::mem::take(&mut body.insts).into_iter().enumerate() {
+        if wanted[i] {
+            names[i] = Val(kept.len() as u32);
+            kept.push(renamed(inst, &|val| names[val.0 as usize]));
+        }
+    }
+    body.insts = kept;
+    roots.iter_mut().for_each(|root| **root = names[root.0 as usize]);
+}
+
+impl Parts {
+    fn scratch(&mut self, dtype: DType, len: u64) -> Source {
+        self.scratch.push(buffer_bytes(dtype, len));
+        Source::Scratch(self.scratch.len() as u32 - 1)
+    }
+
+    /// Adds what `part` computes, divided as far as need be.
+    fn add(&mut self, part: Part) -> Result<(), String> {
+        let part = part.trimmed();
+        match part.kernel.work.clone() {
+            Work::Loop(l) => self.add_loop(part, l),
+            _ if part.bindings() <= BUFFERS => {
+                self.parts.push(part);
+                Ok(())
+            }
+            Work::Contract(c) => self.add_contract(part, c),
+            Work::Attention(_) => self.add_attention(part),
+        }
+    }
+
+    fn add_loop(&mut self, mut part: Part, mut l: Loop) -> Result<(), String> {
+        if super::long::is_long(&l) {
+            while let Some(fold) = l.body.insts.iter().position(|inst| matches!(inst, Inst::Fold { .. })) {
+                let (first, rest) = self.cut(&part, &l, Val(fold as u32));
+                self.add_long_fold(first)?;
+                part = rest.trimmed();
+                let Work::Loop(rest) = &part.kernel.work else {
+                    return Err("a loop stays a loop".to_owned());
+                };
+                l = rest.clone();
+            }
+        }
+        if part.bindings() > BUFFERS {
+            return self.add_wide(part, l);
+        }
+        let folds = l.body.insts.iter().any(|inst| matches!(inst, Inst::Fold { .. }));
+        if folds || l.along.is_empty() {
+            self.parts.push(part);
+            return Ok(());
+        }
+        self.add_maps(&part, &l)
+    }
+
+    /// A loop that reduces nothing is a map for each kind of store.
+    fn add_maps(&mut self, part: &Part, l: &Loop) -> Result<(), String> {
+        let rows = l.dims.len();
+        let all: Vec<u64> = l.dims.iter().chain(&l.along).copied().collect();
+        let (elements, once): (Vec<Store>, Vec<Store>) =
+            l.stores.iter().cloned().partition(|s| {
+                s.access.at.strides[rows..].iter().zip(&l.along).any(|(&s, &n)| s != 0 && n > 1)
+            });
+        if !elements.is_empty() {
+            let map = Loop { dims: all, along: vec![], body: l.body.clone(), stores: elements };
+            self.add(part.with(Work::Loop(map)))?;
+        }
+        if !once.is_empty() {
+            let mut map = Loop { dims: l.dims.clone(), along: vec![], body: l.body.clone(), stores: once };
+            map.stores.iter_mut().for_each(|store| store.access.at.strides.truncate(rows));
+            sweep(&mut map.body, &mut map.stores.iter_mut().map(|s| &mut s.value).collect::<Vec<_>>());
+            for inst in &mut map.body.insts {
+                if let Inst::Index { at, .. } | Inst::Load { access: Access { at, .. }, .. } = inst {
+                    at.strides.truncate(rows);
+                }
+            }
+            self.add(part.with(Work::Loop(map)))?;
+        }
+        Ok(())
+    }
+
+    /// Cuts a value out of a loop: a part that keeps it in scratch, and the loop that reads it there.
+    fn cut(&mut self, part: &Part, l: &Loop, val: Val) -> (Part, Part) {
+        let rows = l.dims.len();
+        let sizes: Vec<u64> = l.dims.iter().chain(&l.along).copied().collect();
+        let values = Values::new(&l.body, &part.kernel.args, &sizes, rows);
+        let element = values.depends(val) >> rows != 0;
+        let at = if element { dense(&sizes, 0) } else { dense(&l.dims, l.along.len()) };
+        let len = if element { sizes.iter().product() } else { l.dims.iter().product() };
+        let dtype = kept_as(values.reg(val));
+        let source = self.scratch(dtype, len);
+
+        let mut first = part.clone();
+        let arg = first.arg(source, dtype, len, Mode::Write);
+        let access = Access { arg, at: at.clone(), gathered: vec![] };
+        let stores = vec![Store { value: val, access }];
+        first.kernel.work = Work::Loop(Loop { stores, ..l.clone() });
+
+        let mut rest = part.clone();
+        let arg = rest.arg(source, dtype, len, Mode::Read);
+        let mut cut = l.clone();
+        cut.body.insts[val.0 as usize] =
+            Inst::Load { access: Access { arg, at, gathered: vec![] }, guard: None };
+        rest.kernel.work = Work::Loop(cut);
+        (first.trimmed(), rest)
+    }
+
+    /// A part that reduces one long row to a value becomes two: chunks, then the chunks' values.
+    fn add_long_fold(&mut self, part: Part) -> Result<(), String> {
+        let Work::Loop(l) = part.kernel.work.clone() else {
+            return Err("a fold stands in a loop".to_owned());
+        };
+        let chunked = super::long::chunk(&l, &part.kernel.args);
+        let len = chunked.first.dims.iter().product();
+        let dtype = kept_as(chunked.reg);
+        let source = self.scratch(dtype, len);
+
+        let mut first = part.clone();
+        let arg = first.arg(source, dtype, len, Mode::Write);
+        let mut chunks = chunked.first;
+        chunks.stores[0].access.arg = arg;
+        first.kernel.work = Work::Loop(chunks);
+        self.add_short(first.trimmed())?;
+
+        let mut second = part;
+        let arg = second.arg(source, dtype, len, Mode::Read);
+        let mut whole = chunked.second;
+        if let Inst::Load { access, .. } = &mut whole.body.insts[0] {
+            access.arg = arg;
+        }
+        second.kernel.work = Work::Loop(whole);
+        self.add_short(second.trimmed())
+    }
+
+    fn add_short(&mut self, part: Part) -> Result<(), String> {
+        match part.kernel.work.clone() {
+            Work::Loop(l) if part.bindings() > BUFFERS => self.add_wide(part, l),
+            _ => {
+                self.parts.push(part);
+                Ok(())
+            }
+        }
+    }
+
+    /// A loop with too many buffers: its stores are dealt to several parts, or a value is kept in scratch.
+    fn add_wide(&mut self, part: Part, l: Loop) -> Result<(), String> {
+        let of =
+            |stores: &[Store]| part.with(Work::Loop(Loop { stores: stores.to_vec(), ..l.clone() })).trimmed();
+        if l.stores.len() > 1 {
+            let mut start = 0;
+            for end in 1..=l.stores.len() {
+                let full = end < l.stores.len() && of(&l.stores[start..=end]).bindings() > BUFFERS;
+                if full || end == l.stores.len() {
+                    self.add(of(&l.stores[start..end]))?;
+                    start = end;
+                }
+            }
+            return Ok(());
+        }
+        match self.heaviest(&part, &l) {
+            Some(val) => {
+                let (first, rest) = self.cut(&part, &l, val);
+                self.add(first)?;
+                self.add(rest)
+            }
+            // One argument so large that its windows alone are too many: the device must have the bindings.
+            None => {
+                self.parts.push(part);
+                Ok(())
+            }
+        }
+    }
+
+    /// The value that needs the most buffers of those that can be computed by one part, if keeping it helps.
+    fn heaviest(&self, part: &Part, l: &Loop) -> Option<Val> {
+        let sizes: Vec<u64> = l.dims.iter().chain(&l.along).copied().collect();
+        let values = Values::new(&l.body, &part.kernel.args, &sizes, l.dims.len());
+        let mut best = None;
+        for i in 0..l.body.insts.len() {
+            let val = Val(i as u32);
+            let mut stored = l.stores[0].clone();
+            stored.value = val;
+            let mut probe = part.with(Work::Loop(Loop { stores: vec![stored], ..l.clone() }));
+            let dtype = kept_as(values.reg(val));
+            let arg = probe.arg(Source::Scratch(0), dtype, sizes.iter().product(), Mode::Write);
+            if let Work::Loop(l) = &mut probe.kernel.work {
+                l.stores[0].access.arg = arg;
+            }
+            let probe = probe.trimmed();
+            let reads = probe.kernel.args.len() - 1;
+            let plain =
+                matches!(l.body.insts[i], Inst::Load { ref access, .. } if access.gathered.is_empty());
+            if probe.bindings() <= BUFFERS && reads >= 2 && !plain && val != l.stores[0].value {
+                best = best.filter(|(_, most)| *most >= reads).or(Some((val, reads)));
+            }
+        }
+        best.map(|(val, _)| val)
+    }
+
+    /// A matrix product with too many buffers: the epilogue becomes a map, then the operands do.
+    fn add_contract(&mut self, part: Part, mut c: Contract) -> Result<(), String> {
+        let bare = c.stores.len() == 1
+            && matches!(c.epilogue.insts[..], [Inst::Acc { .. }])
+            && matches!(part.sources[c.stores[0].access.arg as usize], Source::Scratch(_));
+        if !bare {
+            let sizes: Vec<u64> = c.batch.iter().chain(&c.m).chain(&c.n).copied().collect();
+            let reg = operand_reg(&c.lhs, &part.kernel.args);
+            let (mut product, epilogue) = self.split_epilogue(&part, &sizes, reg, &c.epilogue, &c.stores);
+            c.epilogue = Body { insts: vec![Inst::Acc { reg }] };
+            c.stores = epilogue.0;
+            product.kernel.work = Work::Contract(c);
+            self.add(product)?;
+            return self.add(epilogue.1);
+        }
+        let left: Vec<u64> = c.batch.iter().chain(&c.m).chain(&c.k).copied().collect();
+        let right: Vec<u64> = c.batch.iter().chain(&c.k).chain(&c.n).copied().collect();
+        let mut product = part;
+        for (operand, sizes) in [(&mut c.lhs, left), (&mut c.rhs, right)] {
+            self.keep_operand(&mut product, operand, &sizes)?;
+        }
+        product.kernel.work = Work::Contract(c);
+        self.parts.push(product.trimmed());
+        Ok(())
+    }
+
+    fn add_attention(&mut self, part: Part) -> Result<(), String> {
+        let Work::Attention(mut a) = part.kernel.work.clone() else {
+            return Err("not an attention".to_owned());
+        };
+        let with = |tail: [u64; 2]| -> Vec<u64> { a.batch.iter().copied().chain(tail).collect() };
+        let sizes = [with([a.t, a.d]), with([a.s, a.d]), with([a.s, a.e])];
+        let out = with([a.t, a.e]);
+        let (mut product, epilogue) = self.split_epilogue(&part, &out, Reg::F32, &a.epilogue, &a.stores);
+        a.epilogue = Body { insts: vec![Inst::Acc { reg: Reg::F32 }] };
+        a.stores = epilogue.0;
+        for (operand, sizes) in [&mut a.query, &mut a.key, &mut a.value].into_iter().zip(sizes) {
+            self.keep_operand(&mut product, operand, &sizes)?;
+        }
+        product.kernel.work = Work::Attention(a);
+        self.parts.push(product.trimmed());
+        self.add(epilogue.1)
+    }
+
+    /// A part that only keeps its accumulator in scratch (with the store that does), and the epilogue as a map.
+    fn split_epilogue(
+        &mut self,
+        part: &Part,
+        sizes: &[u64],
+        reg: Reg,
+        epilogue: &Body,
+        stores: &[Store],
+    ) -> (Part, (Vec<Store>, Part)) {
+        let len = sizes.iter().product();
+        let source = self.scratch(kept_as(reg), len);
+        let mut product = part.clone();
+        let arg = product.arg(source, kept_as(reg), len, Mode::Write);
+        let access = Access { arg, at: dense(sizes, 0), gathered: vec![] };
+        let kept = vec![Store { value: Val(0), access: access.clone() }];
+        let mut map = part.clone();
+        let arg = map.arg(source, kept_as(reg), len, Mode::Read);
+        let mut body = epilogue.clone();
+        for inst in body.insts.iter_mut().filter(|inst| matches!(inst, Inst::Acc { .. })) {
+            *inst = Inst::Load { access: Access { arg, ..access.clone() }, guard: None };
+        }
+        let l = Loop { dims: sizes.to_vec(), along: vec![], body, stores: stores.to_vec() };
+        map.kernel.work = Work::Loop(l);
+        (product, (kept, map))
+    }
+
+    /// Computes an operand by a map of its own, unless it is a plain load.
+    fn keep_operand(&mut self, part: &mut Part, operand: &mut Operand, sizes: &[u64]) -> Result<(), String> {
+        if operand.body.insts.len() <= 1 {
+            return Ok(());
+        }
+        let len = sizes.iter().product();
+        let reg = operand_reg(operand, &part.kernel.args);
+        let source = self.scratch(kept_as(reg), len);
+        let mut map = part.clone();
+        let arg = map.arg(source, kept_as(reg), len, Mode::Write);
+        let access = Access { arg, at: dense(sizes, 0), gathered: vec![] };
+        let stores = vec![Store { value: operand.value, access: access.clone() }];
+        let l = Loop { dims: sizes.to_vec(), along: vec![], body: operand.body.clone(), stores };
+        map.kernel.work = Work::Loop(l);
+        self.add(map)?;
+        let arg = part.arg(source, kept_as(reg), len, Mode::Read);
+        operand.body.insts = vec![Inst::Load { access: Access { arg, ..access }, guard: None }];
+        operand.value = Val(0);
+        Ok(())
+    }
+}
+
+/// The register type of an operand.
+pub(super) fn operand_reg(operand: &Operand, args: &[Arg]) -> Reg {
+    Values::new(&operand.body, args, &[], 0).reg(operand.value)
+}

@@ -1,0 +1,113 @@
+//! The values of a program's parameters: from safetensors files, or made as the program says.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use sx_artifact::tensor::{Data, Tensor};
+use sx_artifact::tensor_file::{Rounding, Want, safetensors};
+
+use crate::cli::{Exit, Failure};
+use crate::diag::{Code, Diagnostic, Sink};
+use crate::eval::{Init, ParamDecl};
+use crate::reference;
+
+/// The values of a program's parameters, and what the files hold beside them.
+pub struct Weights {
+    /// Values by parameter.
+    pub values: BTreeMap<String, Arc<Tensor>>,
+    /// A sentence about keys that no parameter uses, if there are any.
+    pub unused: Option<String>,
+}
+
+/// A value for each of `params`: the last file that has one, or else its `:init`. What is missing or does not
+/// fit is one diagnostic.
+pub fn values(params: &[ParamDecl], files: &[PathBuf], sink: &mut Sink) -> Result<Weights, Failure> {
+    let mut values = BTreeMap::new();
+    let (mut wrong, mut unused) = (BTreeMap::new(), BTreeSet::new());
+    for path in files {
+        let failed = |error: sx_artifact::tensor_file::Error| Failure::new(Exit::Fault, error.to_string());
+        let file = safetensors::File::open(path).map_err(failed)?;
+        for (key, raw) in file.tensors().map_err(failed)? {
+            let Some(param) = params.iter().find(|param| param.name == key) else {
+                unused.insert(key);
+                continue;
+            };
+            let shape = shape(param);
+            let want = Want { name: &key, dtype: param.dtype, shape: &shape, check: None };
+            match raw.convert(&want, Rounding::Refuse) {
+                Ok(tensor) => {
+                    wrong.remove(&key);
+                    values.insert(key, Arc::new(tensor));
+                }
+                Err(error) => _ = wrong.insert(key, error.to_string()),
+            }
+        }
+    }
+    for param in params {
+        if values.contains_key(&param.name) || wrong.contains_key(&param.name) {
+            continue;
+        }
+        match initial(param) {
+            Some(tensor) => _ = values.insert(param.name.clone(), Arc::new(tensor)),
+            None => {
+                let ty = crate::ir::Type::plain(param.dtype, &shape(param));
+                let words = format!("`{}` {} has no value", param.name, ty.shown(&[]));
+                wrong.insert(param.name.clone(), words);
+            }
+        }
+    }
+    if let Some(first) = params.iter().find(|param| wrong.contains_key(&param.name)) {
+        let message = match wrong.len() {
+            1 => format!("the parameter `{}` has no value that fits", first.name),
+            n => format!("{n} parameters have no value that fits"),
+        };
+        let list: Vec<String> = wrong.into_values().collect();
+        let diagnostic = Diagnostic::new(Code::ParamValue, first.origin, message).note(list.join("\n"));
+        sink.report(
+            diagnostic
+                .help("give their values by `--weights FILE.safetensors`, or an `:init` in the program"),
+        );
+        return Err(Failure::told());
+    }
+    Ok(Weights { values, unused: told(&unused) })
+}
+
+fn shape(param: &ParamDecl) -> Vec<u64> {
+    param.dims.iter().map(|dim| dim.size).collect()
+}
+
+/// The value that `:init` makes.
+fn initial(param: &ParamDecl) -> Option<Tensor> {
+    match param.init.as_ref()? {
+        Init::Constant(element) => Some(repeated(element, &shape(param))),
+        Init::Graph(graph) => {
+            let outputs = reference::run(graph, &|_| None).ok()?;
+            outputs.into_iter().next().map(|tensor| Tensor::clone(&tensor))
+        }
+    }
+}
+
+/// A tensor of one repeated element.
+fn repeated(element: &Tensor, shape: &[u64]) -> Tensor {
+    let count = shape.iter().product::<u64>() as usize;
+    let data = match element.data() {
+        Data::F32(v) => Data::F32(vec![v[0]; count]),
+        Data::Bf16(v) => Data::Bf16(vec![v[0]; count]),
+        Data::I32(v) => Data::I32(vec![v[0]; count]),
+        Data::I64(v) => Data::I64(vec![v[0]; count]),
+        Data::Bool(v) => Data::Bool(vec![v[0]; count]),
+    };
+    Tensor::new(shape, data)
+}
+
+fn told(unused: &BTreeSet<String>) -> Option<String> {
+    const SHOWN: usize = 5;
+    let names: Vec<String> = unused.iter().take(SHOWN).map(|key| format!("`{key}`")).collect();
+    let more = match unused.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        n => format!(" and {n} more"),
+    };
+    let verb = if unused.len() == 1 { "a key of the weights is" } else { "keys of the weights are" };
+    (!unused.is_empty()).then(|| format!("{verb} used by no parameter: {}{more}", names.join(", ")))
+}

@@ -1,0 +1,214 @@
+//! Finding adapters, opening one, and turning wgpu's errors into ours.
+
+use crate::error::Error;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+/// What is known of an adapter before it is opened.
+#[derive(Clone, Debug)]
+pub struct AdapterInfo {
+    /// The name its driver gives, such as `llvmpipe (LLVM 15.0.6, 256 bits)`.
+    pub name: String,
+    /// `vulkan`, `metal` or `dx12`.
+    pub backend: String,
+    /// The driver and its version.
+    pub driver: String,
+    /// True if its shaders run on a CPU.
+    pub is_cpu: bool,
+    /// Bytes of the largest buffer it allows.
+    pub max_buffer_bytes: u64,
+}
+
+/// The adapters of this machine, or why there are none.
+#[derive(Clone, Debug, Default)]
+pub struct Adapters {
+    /// Those found, real GPUs first.
+    pub found: Vec<AdapterInfo>,
+    /// Why `found` is empty, and what can be done.
+    pub reason: Option<String>,
+}
+
+/// How to choose an adapter and how to use it.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Part of the adapter's name, in any case; the first adapter where this is `None`.
+    pub adapter: Option<String>,
+    /// Give wgpu the WGSL text even where the device takes SPIR-V or MSL. The environment variable
+    /// `SX_WGPU_WGSL=1` asks for the same.
+    pub wgsl: bool,
+    /// Run the variants for adapters on a CPU, or those for others, whatever the adapter is: for tests.
+    pub as_cpu: Option<bool>,
+}
+
+const NO_ADAPTER: &str = "no GPU driver was found: install a Vulkan driver (on Debian `apt-get install \
+                          mesa-vulkan-drivers` also gives one that runs on the CPU), or use `--device cpu`";
+
+fn instance() -> Result<wgpu::Instance, String> {
+    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+    descriptor.backends = wgpu::Backends::VULKAN | wgpu::Backends::METAL | wgpu::Backends::DX12;
+    descriptor.flags = wgpu::InstanceFlags::empty();
+    if wgpu::Instance::enabled_backend_features().is_empty() {
+        return Err("this build of sxrun has no GPU backend for this system: use `--device cpu`".to_owned());
+    }
+    Ok(wgpu::Instance::new(descriptor))
+}
+
+fn enumerate() -> Result<Vec<wgpu::Adapter>, String> {
+    let mut adapters = pollster::block_on(instance()?.enumerate_adapters(wgpu::Backends::all()));
+    adapters.sort_by_key(|adapter| match adapter.get_info().device_type {
+        wgpu::DeviceType::DiscreteGpu => 0,
+        wgpu::DeviceType::IntegratedGpu => 1,
+        wgpu::DeviceType::VirtualGpu => 2,
+        wgpu::DeviceType::Other => 3,
+        wgpu::DeviceType::Cpu => 4,
+    });
+    if adapters.is_empty() { Err(NO_ADAPTER.to_owned()) } else { Ok(adapters) }
+}
+
+fn describe(adapter: &wgpu::Adapter) -> AdapterInfo {
+    let info = adapter.get_info();
+    AdapterInfo {
+        name: info.name,
+        backend: format!("{:?}", info.backend).to_lowercase(),
+        driver: [info.driver, info.driver_info].join(" ").trim().to_owned(),
+        is_cpu: info.device_type == wgpu::DeviceType::Cpu,
+        max_buffer_bytes: adapter.limits().max_buffer_size,
+    }
+}
+
+/// The adapters of this machine.
+pub fn adapters() -> Adapters {
+    match enumerate() {
+        Ok(found) => Adapters { found: found.iter().map(describe).collect(), reason: None },
+        Err(reason) => Adapters { found: vec![], reason: Some(reason) },
+    }
+}
+
+/// An open device and what programs share on it.
+pub(super) struct Gpu {
+    pub(super) info: AdapterInfo,
+    /// Which variants it runs.
+    pub(super) as_cpu: bool,
+    pub(super) device: wgpu::Device,
+    pub(super) queue: wgpu::Queue,
+    pub(super) limits: wgpu::Limits,
+    pub(super) timestamps: bool,
+    /// The language that goes to the driver without wgpu's looking at it, if any.
+    pub(super) passthrough: Option<Language>,
+    /// Parameters and constants by artifact and name, for as long as a program uses them.
+    pub(super) shared: Mutex<HashMap<([u8; 32], String), Weak<wgpu::Buffer>>>,
+    /// What went wrong outside of a scope: the first message.
+    fault: Arc<Mutex<Option<String>>>,
+}
+
+/// A language that a driver takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Language {
+    Spirv,
+    Msl,
+}
+
+impl Gpu {
+    /// Opens the adapter that `options` choose, with all its limits and the features that help.
+    pub(super) fn open(options: &Options) -> Result<Gpu, Error> {
+        let adapters = enumerate().map_err(Error::Device)?;
+        let adapter = choose(&adapters, options)?;
+        let info = describe(adapter);
+        let wanted = wgpu::Features::PASSTHROUGH_SHADERS | wgpu::Features::TIMESTAMP_QUERY;
+        let features = adapter.features() & wanted;
+        let descriptor = wgpu::DeviceDescriptor {
+            label: Some("sx"),
+            required_features: features,
+            required_limits: adapter.limits(),
+            memory_hints: wgpu::MemoryHints::MemoryUsage,
+            ..Default::default()
+        };
+        let (device, queue) = pollster::block_on(adapter.request_device(&descriptor)).map_err(|e| {
+            Error::Device(format!("`{}` could not be opened: {e}; use another device (`sxrun devices`)", info.name))
+        })?;
+        let fault: Arc<Mutex<Option<String>>> = Arc::default();
+        let (uncaptured, lost) = (fault.clone(), fault.clone());
+        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| keep(&uncaptured, error.to_string())));
+        device.set_device_lost_callback(move |reason, message| {
+            if reason != wgpu::DeviceLostReason::Destroyed {
+                keep(&lost, format!("the device was lost ({message}); run again, or use `--device cpu`"));
+            }
+        });
+        let wgsl = options.wgsl || std::env::var_os("SX_WGPU_WGSL").is_some_and(|value| value == "1");
+        let passthrough = match adapter.get_info().backend {
+            _ if wgsl || !features.contains(wgpu::Features::PASSTHROUGH_SHADERS) => None,
+            wgpu::Backend::Vulkan => Some(Language::Spirv),
+            wgpu::Backend::Metal => Some(Language::Msl),
+            _ => None,
+        };
+        Ok(Gpu {
+            as_cpu: options.as_cpu.unwrap_or(info.is_cpu),
+            info,
+            limits: device.limits(),
+            timestamps: features.contains(wgpu::Features::TIMESTAMP_QUERY),
+            device,
+            queue,
+            passthrough,
+            shared: Mutex::default(),
+            fault,
+        })
+    }
+
+    /// Runs `act` so that whatever wgpu refuses in it comes back as an error that says `what` failed.
+    pub(super) fn checked<T>(&self, what: &str, act: impl FnOnce() -> T) -> Result<T, Error> {
+        let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
+        let internal = self.device.push_error_scope(wgpu::ErrorFilter::Internal);
+        let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
+        let result = act();
+        let errors = [
+            pollster::block_on(validation.pop()),
+            pollster::block_on(internal.pop()),
+            pollster::block_on(memory.pop()),
+        ];
+        match errors.into_iter().flatten().next() {
+            None => self.healthy().map(|()| result),
+            Some(wgpu::Error::OutOfMemory { .. }) => Err(Error::Device(format!(
+                "`{}` has not enough memory: {what} failed; use a smaller batch, or `--device cpu`",
+                self.info.name
+            ))),
+            Some(error) => Err(Error::Device(format!(
+                "`{}` refused: {what} failed: {error}; use `--device cpu`",
+                self.info.name
+            ))),
+        }
+    }
+
+    /// An error if something went wrong since the last look.
+    pub(super) fn healthy(&self) -> Result<(), Error> {
+        let mut fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
+        match fault.take() {
+            None => Ok(()),
+            Some(message) => Err(Error::Device(format!("`{}`: {message}", self.info.name))),
+        }
+    }
+
+    /// Waits until the device has done what it was given.
+    pub(super) fn wait(&self) -> Result<(), Error> {
+        match self.device.poll(wgpu::PollType::wait_indefinitely()) {
+            Ok(_) => self.healthy(),
+            Err(error) => {
+                self.healthy()?;
+                Err(Error::Device(format!("`{}` does not answer: {error}; run again, or use `--device cpu`", self.info.name)))
+            }
+        }
+    }
+}
+
+fn keep(fault: &Mutex<Option<String>>, message: String) {
+    fault.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(message);
+}
+
+fn choose<'a>(adapters: &'a [wgpu::Adapter], options: &Options) -> Result<&'a wgpu::Adapter, Error> {
+    let Some(wanted) = &options.adapter else { return Ok(&adapters[0]) };
+    let lower = wanted.to_lowercase();
+    let fits = |adapter: &&wgpu::Adapter| adapter.get_info().name.to_lowercase().contains(&lower);
+    adapters.iter().find(fits).ok_or_else(|| {
+        let names: Vec<String> = adapters.iter().map(|adapter| format!("`{}`", adapter.get_info().name)).collect();
+        Error::Device(format!("no adapter is called `{wanted}`; there is {}", names.join(", ")))
+    })
+}

@@ -1,0 +1,44 @@
+//! GPUs through wgpu: Vulkan, Metal, DX12, and Vulkan drivers that run on a CPU.
+//!
+//! SPIR-V and MSL go to the driver as the compiler wrote them where the device takes that; otherwise wgpu
+//! lowers the WGSL. Every call to wgpu that can fail runs in an error scope ([`adapter::Gpu::checked`]), and
+//! what happens outside one is kept and reported by the next call: nothing here panics on a device's account.
+
+mod adapter;
+mod buffers;
+mod pipelines;
+mod run;
+
+pub use adapter::{AdapterInfo, Adapters, Options, adapters};
+
+use super::{Device, Executable, Prepare};
+use crate::error::Error;
+use adapter::Gpu;
+use std::sync::Arc;
+
+/// A GPU, or a Vulkan driver that plays one.
+pub struct Wgpu {
+    gpu: Arc<Gpu>,
+}
+
+impl Wgpu {
+    /// Opens the adapter that `options` choose.
+    pub fn new(options: &Options) -> Result<Wgpu, Error> {
+        Ok(Wgpu { gpu: Arc::new(Gpu::open(options)?) })
+    }
+
+    /// What is known of the adapter.
+    pub fn info(&self) -> &AdapterInfo {
+        &self.gpu.info
+    }
+}
+
+impl Device for Wgpu {
+    fn name(&self) -> &str {
+        &self.gpu.info.name
+    }
+
+    fn prepare(&self, job: Prepare<'_>) -> Result<Box<dyn Executable>, Error> {
+        Ok(Box::new(run::Ready::new(self.gpu.clone(), job)?))
+    }
+}

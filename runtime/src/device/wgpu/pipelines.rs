@@ -1,0 +1,178 @@
+//! Pipelines: one for each distinct code, made on several threads.
+
+use super::adapter::{Gpu, Language};
+use crate::device::{Contents, SharedBytes};
+use crate::error::Error;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use sx_artifact::program::Program;
+use sx_artifact::wgpu::{Dispatch, ENTRY_POINT, Variant, WgpuCode, msl_entry, spirv_entry, wgsl_entry};
+
+/// A pipeline and the layout of its bindings.
+pub(super) struct Pipeline {
+    pub(super) pipeline: wgpu::ComputePipeline,
+    pub(super) layout: wgpu::BindGroupLayout,
+}
+
+/// The variant of each kernel that this device runs: the first that is for its kind and that it has room for.
+pub(super) fn choose<'a>(gpu: &Gpu, program: &Program, code: &'a WgpuCode) -> Result<Vec<&'a Variant>, Error> {
+    if code.kernels.len() != program.kernels.len() {
+        return Err(Error::Device(format!("the wgpu code of `{}` is for another program", program.graph)));
+    }
+    let mut chosen = vec![];
+    for (kernel, code) in program.kernels.iter().zip(&code.kernels) {
+        let fits = |variant: &&Variant| variant.when.holds(gpu.as_cpu) && has_room(gpu, variant).is_ok();
+        let Some(variant) = code.variants.iter().find(fits) else {
+            let why = code.variants.iter().find(|v| v.when.holds(gpu.as_cpu)).and_then(|v| has_room(gpu, v).err());
+            return Err(Error::Device(format!(
+                "`{}` cannot run `{}` of `{}`: {}; use `--device cpu`",
+                gpu.info.name,
+                kernel.name,
+                program.graph,
+                why.unwrap_or_else(|| "the artifact has no code for this kind of device".to_owned())
+            )));
+        };
+        chosen.push(variant);
+    }
+    Ok(chosen)
+}
+
+/// Or what the device lacks.
+fn has_room(gpu: &Gpu, variant: &Variant) -> Result<(), String> {
+    let (needs, limits) = (&variant.needs, &gpu.limits);
+    let pairs = [
+        ("storage buffers in a dispatch", needs.storage_buffers as u64, limits.max_storage_buffers_per_shader_stage as u64),
+        ("bytes of workgroup memory", needs.workgroup_bytes as u64, limits.max_compute_workgroup_storage_size as u64),
+        ("invocations in a workgroup", needs.invocations as u64, limits.max_compute_invocations_per_workgroup as u64),
+        ("bytes in a binding", needs.binding_bytes, limits.max_storage_buffer_binding_size),
+    ];
+    match pairs.iter().find(|(_, need, limit)| need > limit) {
+        Some((what, need, limit)) => Err(format!("it needs {need} {what}, and there are {limit}")),
+        None => Ok(()),
+    }
+}
+
+/// Code on its way to a pipeline.
+struct Source<'a> {
+    name: &'a str,
+    dispatch: &'a Dispatch,
+    bytes: SharedBytes,
+}
+
+/// Makes the pipelines of all chosen variants, by the name of their code.
+pub(super) fn make<'a>(
+    gpu: &Gpu,
+    program: &Program,
+    contents: &dyn Contents,
+    chosen: &[&'a Variant],
+) -> Result<BTreeMap<&'a str, Pipeline>, Error> {
+    let mut sources: BTreeMap<&str, Source<'a>> = BTreeMap::new();
+    for dispatch in chosen.iter().flat_map(|variant| &variant.dispatches) {
+        if sources.contains_key(dispatch.code.as_str()) {
+            continue;
+        }
+        let entry = match gpu.passthrough {
+            Some(Language::Spirv) => spirv_entry(&program.graph, &dispatch.code),
+            Some(Language::Msl) => msl_entry(&program.graph, &dispatch.code),
+            None => wgsl_entry(&program.graph, &dispatch.code),
+        };
+        let bytes = contents.entry(&entry)?;
+        sources.insert(&dispatch.code, Source { name: &dispatch.code, dispatch, bytes });
+    }
+    let sources: Vec<Source<'a>> = sources.into_values().collect();
+    let next = AtomicUsize::new(0);
+    let made = Mutex::new(BTreeMap::new());
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(sources.len().max(1));
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some(source) = sources.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let pipeline = pipeline(gpu, source);
+                    made.lock().unwrap_or_else(PoisonError::into_inner).insert(source.name, pipeline);
+                }
+            });
+        }
+    });
+    let made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
+    made.into_iter().map(|(name, pipeline)| Ok((name, pipeline?))).collect()
+}
+
+fn pipeline(gpu: &Gpu, source: &Source<'_>) -> Result<Pipeline, Error> {
+    let module = module(gpu, source)?;
+    gpu.checked(&format!("making kernel `{}`", source.name), || {
+        let entries = layout(source.dispatch);
+        let layout = gpu.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+            label: Some(source.name),
+            entries: &entries,
+        });
+        let whole = gpu.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: Some(source.name),
+            bind_group_layouts: &[Some(&layout)],
+            immediate_size: 0,
+        });
+        let pipeline = gpu.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: Some(source.name),
+            layout: Some(&whole),
+            module: &module,
+            entry_point: Some(ENTRY_POINT),
+            // Every kernel writes workgroup memory before it reads it.
+            compilation_options: wgpu::PipelineCompilationOptions {
+                zero_initialize_workgroup_memory: false,
+                ..Default::default()
+            },
+            cache: None,
+        });
+        Pipeline { pipeline, layout }
+    })
+}
+
+/// Binding 0 is the launch's record; then come the windows, then the trap.
+fn layout(dispatch: &Dispatch) -> Vec<wgpu::BindGroupLayoutEntry> {
+    let entry = |binding: u32, ty: wgpu::BufferBindingType| wgpu::BindGroupLayoutEntry {
+        binding,
+        visibility: wgpu::ShaderStages::COMPUTE,
+        ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None },
+        count: None,
+    };
+    let mut entries = vec![entry(0, wgpu::BufferBindingType::Uniform)];
+    let storage = dispatch.bindings.iter().map(|window| !window.write).chain(dispatch.traps.then_some(false));
+    for (i, read_only) in storage.enumerate() {
+        entries.push(entry(i as u32 + 1, wgpu::BufferBindingType::Storage { read_only }));
+    }
+    entries
+}
+
+fn module(gpu: &Gpu, source: &Source<'_>) -> Result<wgpu::ShaderModule, Error> {
+    let what = format!("loading kernel `{}`", source.name);
+    let text = || {
+        let broken = |_| Error::Device(format!("the code of kernel `{}` is not text: build it again", source.name));
+        std::str::from_utf8(&source.bytes).map_err(broken)
+    };
+    let [x, y, z] = source.dispatch.workgroup;
+    let entry_points =
+        [wgpu::PassthroughShaderEntryPoint { name: ENTRY_POINT.into(), workgroup_size: (x, y, z) }];
+    let mut descriptor = wgpu::ShaderModuleDescriptorPassthrough {
+        label: Some(source.name),
+        entry_points: entry_points[..].into(),
+        ..Default::default()
+    };
+    match gpu.passthrough {
+        None => {
+            let descriptor = wgpu::ShaderModuleDescriptor {
+                label: Some(source.name),
+                source: wgpu::ShaderSource::Wgsl(text()?.into()),
+            };
+            return gpu.checked(&what, || gpu.device.create_shader_module(descriptor));
+        }
+        Some(Language::Spirv) => {
+            let words = source.bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
+            descriptor.spirv = Some(words.collect::<Vec<u32>>().into());
+        }
+        Some(Language::Msl) => descriptor.msl = Some(text()?.into()),
+    }
+    // SAFETY: the code is an entry of an artifact whose digest was checked when `contents.entry` gave it, and
+    // the compiler wrote it from a kernel that reaches nothing outside the windows it states; the layout below
+    // has exactly the bindings that the code declares.
+    gpu.checked(&what, || unsafe { gpu.device.create_shader_module_passthrough(descriptor) })
+}
