@@ -6,7 +6,7 @@ use super::trace::number_as;
 use super::types::{TypeExpr, Wanted, is_plist};
 use super::value::{AxisName, Closure, Function, Name, Number, Value};
 use super::{Module, TracedRun};
-use crate::diag::{Code, Diagnostic, Span};
+use crate::diag::{Code, Diagnostic, Severity, Span};
 use crate::ir::op::Input;
 use crate::ir::{self, Graph, Marks, Op, Output, UserDomain};
 use std::rc::Rc;
@@ -98,7 +98,8 @@ impl Machine<'_> {
     }
 
     fn unused_dims(&mut self, module: usize) {
-        if self.exhausted() || !self.options.graphs.is_empty() {
+        // A graph with a mistake may not have come to its sizes.
+        if self.sink.count(Severity::Error) > 0 || !self.options.graphs.is_empty() {
             return;
         }
         let file = self.sources.name(self.modules[module].file).to_string();

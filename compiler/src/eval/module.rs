@@ -342,8 +342,9 @@ fn beside(from: &str, relative: &str) -> String {
     if relative.starts_with(separator) || relative.get(1..2) == Some(":") {
         return relative.to_string();
     }
-    let folder = from.rfind(separator).map_or("", |at| &from[..at]);
-    let mut parts: Vec<&str> = folder.split('/').filter(|part| *part != ".").collect();
+    let folder = from.rfind(separator).map(|at| &from[..at]);
+    let steps = folder.into_iter().flat_map(|folder| folder.split(separator));
+    let mut parts: Vec<&str> = steps.filter(|part| *part != ".").collect();
     for part in relative.split('/') {
         match part {
             "." => {}
@@ -352,9 +353,6 @@ fn beside(from: &str, relative: &str) -> String {
             }
             part => parts.push(part),
         }
-    }
-    if folder.is_empty() && parts.first() == Some(&"") {
-        parts.remove(0);
     }
     parts.join("/")
 }

@@ -193,3 +193,37 @@ fn domains_and_axes_are_carried_on_inputs() {
         ["[2 C] Logit over C", "[] Temp", "[C 2] Prob over C", "[2] Index[C]", "[2] Mask", "[2] i32 Binary"]
     );
 }
+
+#[test]
+fn what_is_known_of_values_is_carried_on_results() {
+    let cases = [
+        ("(as x Unit)", "[2 3] Unit"),
+        ("(as x Temp)", "[2 3] Temp"),
+        ("(to m Binary)", "[2 3] Binary"),
+        ("(to m Additive)", "[2 3] Additive"),
+        ("(to (to m Binary) Mask)", "[2 3] Mask"),
+        ("(to x (Prob :over 0))", "[2 3] Prob over 0"),
+        ("(to (softmax x) LogProb)", "[2 3] LogProb over 1"),
+        ("(to (log-softmax x) Prob)", "[2 3] Prob over 1"),
+        ("(softmax x)", "[2 3] Prob over 1"),
+        ("(relu x)", "[2 3] NonNeg"),
+        ("(sigmoid x)", "[2 3] Unit"),
+        ("(clamp x -1 1)", "[2 3] Signed"),
+        ("(var x :axes [0])", "[3] NonNeg"),
+        ("(as i (Index V))", "[2 3] i32 Index[V]"),
+        ("(iota [V])", "[V] i32 [0, 4]"),
+        ("(shape (zeros [V]))", ""),
+    ];
+    for (body, shown) in cases {
+        let text = format!(
+            "(import sx/nn) (defaxis V 5) (defdomain Temp [0.05 10])
+             (defgraph g ((x [2 3]) (i [2 3] :i32) (m [2 3] Mask)) {body})"
+        );
+        let module = module(&text);
+        let graph = &module.graphs[0];
+        let result = graph.ty(graph.outputs[0].value);
+        if !shown.is_empty() {
+            assert_eq!(result.shown(&module.domains), shown, "{body}");
+        }
+    }
+}
