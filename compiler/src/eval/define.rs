@@ -44,12 +44,7 @@ pub(super) fn import(m: &mut Machine<'_>, form: &Tree, args: &[Tree], env: &Env)
 }
 
 impl Machine<'_> {
-    /// Evaluates a form at the top of a file. What is wrong with it has been reported when this returns.
-    pub(super) fn top_level(&mut self, tree: &Tree) {
-        self.value_at_top(tree).ok();
-    }
-
-    /// As [`Machine::top_level`], with the form's value.
+    /// The value of a form at the top of a file.
     pub(super) fn value_at_top(&mut self, tree: &Tree) -> Eval {
         if let Datum::List(items) = &tree.datum
             && let Some(Tree { datum: Datum::Symbol(head), .. }) = items.first()

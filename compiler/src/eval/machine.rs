@@ -223,11 +223,13 @@ impl<'a> Machine<'a> {
         Ok(last)
     }
 
-    /// Turns a reported mistake into the value that silences its consequences.
+    /// Turns a reported mistake into the value that silences its consequences. In the library a mistake of the
+    /// user's call ends that call: nothing else there is the user's.
     pub(super) fn recover(&self, result: Eval) -> Eval {
+        let library = self.modules.get(self.module).is_some_and(|module| self.sources.is_library(module.file));
         match result {
             Err(Stop::Reported) if self.exhausted() => Err(Stop::Limit),
-            Err(Stop::Reported) => Ok(Value::Poisoned),
+            Err(Stop::Reported) if !library => Ok(Value::Poisoned),
             other => other,
         }
     }

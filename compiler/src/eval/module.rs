@@ -31,6 +31,9 @@ pub(super) struct Module {
     /// The file's `defgraph`s, in order.
     pub(super) graphs: Vec<Name>,
     pub(super) runs: Vec<super::define::Run>,
+    /// The value of the file's last form.
+    #[cfg(test)]
+    pub(super) last: Value,
     /// Whether the file has been evaluated to its end.
     loaded: bool,
 }
@@ -71,6 +74,8 @@ impl Machine<'_> {
             declared_domains: declared_domains(&trees),
             graphs: Vec::new(),
             runs: Vec::new(),
+            #[cfg(test)]
+            last: Value::Nil,
             loaded: false,
         });
         if unreadable {
@@ -83,7 +88,8 @@ impl Machine<'_> {
             if self.exhausted() {
                 break;
             }
-            self.top_level(tree);
+            let value = self.value_at_top(tree);
+            self.keep_last(id, value);
         }
         if !self.sources.is_library(file) {
             self.check_written_types(&trees);
@@ -94,6 +100,15 @@ impl Machine<'_> {
         self.modules[id].loaded = true;
         Ok(id)
     }
+
+    /// For tests, which look at what a program's last form gives.
+    #[cfg(test)]
+    fn keep_last(&mut self, id: usize, value: Eval) {
+        self.modules[id].last = value.unwrap_or(Value::Poisoned);
+    }
+
+    #[cfg(not(test))]
+    fn keep_last(&mut self, _: usize, _: Eval) {}
 
     /// `(import sx/nn)`, `(import "relative.sx")`
     pub(super) fn import(&mut self, form: &Tree, args: &[Tree]) -> Eval<()> {

@@ -1,0 +1,201 @@
+//! Mistakes and what is said about them.
+
+use super::{Files, traced, value_of};
+use crate::diag::render::{Paint, render_all};
+use crate::diag::{Sink, Sources};
+use crate::eval::{EvalOptions, evaluate};
+use std::collections::HashMap;
+
+/// The codes of a program's diagnostics, in order.
+fn codes(text: &str) -> Vec<String> {
+    let rendered = traced(text, &[]).err().unwrap_or_default();
+    let starts = rendered.lines().filter_map(|line| line.strip_prefix("error["));
+    starts.filter_map(|rest| Some(rest.split_once(']')?.0.to_string())).collect()
+}
+
+#[test]
+fn ordinary_mistakes_have_codes() {
+    let cases = [
+        ("(foo 1)", "E-NAME-001: `foo` is not defined"),
+        ("(def a 1) (def a 2)", "E-NAME-002: `a` is defined twice"),
+        ("(def if 1)", "E-NAME-003: `if` is a special form and cannot be defined"),
+        ("(list if)", "E-NAME-003: `if` is a special form: it has no value, and can only stand at the head of a form"),
+        ("(let ((x)) (let y 1))", "E-FORM-001: this form is written `(let ((name value)...) body...)`"),
+        ("(let () (def x 1))", "E-FORM-002: `def` stands only at the top of a file"),
+        ("(defun f (x) x) (f)", "E-CALL-001: `f` takes 1 argument, and 0 given here"),
+        ("(cons 1)", "E-CALL-001: `cons` takes 2 arguments, and 1 given here"),
+        ("(defun f (&key a) a) (f :b 1)", "E-CALL-002: f has no keyword `:b`"),
+        ("(defun f (&key a) a) (f :a)", "E-CALL-002: f: `:a` has no value"),
+        ("(3 4)", "E-CALL-003: an integer cannot be called: it is not a function"),
+        ("(+ 1 \"a\")", "E-TYPE-001: +: a number was expected, and this is a string"),
+        ("(nth 5 [1 2])", "E-TYPE-002: nth: there is no element 5 in a sequence of 2"),
+        ("(defun f () (f)) (f)", "E-EVAL-002: expressions and calls nest more than 1000 deep"),
+        ("(do ((i 0 (+ i 1))) (nil))", "E-EVAL-001: the program takes more than 200000 steps"),
+        ("(defun f (n) (+ (f (+ n 1)) (f (+ n 2)))) (f 0)", "E-EVAL-002: expressions and calls nest more than 1000 deep"),
+        ("(error \"no ~a\" 7)", "E-EVAL-003: no 7"),
+        ("(assert (= 1 2))", "E-EVAL-004: `(= 1 2)` does not hold"),
+        ("(* 9223372036854775807 2)", "E-EVAL-005: *: the result does not fit an integer of 64 bits"),
+        ("(div 1 0)", "E-EVAL-005: div: division by zero"),
+        ("(defmacro m () +) (m)", "E-EVAL-006: the macro `m` gives something that is not code: #<function +>"),
+        ("(import \"gone.sx\")", "E-MOD-001: `gone.sx` cannot be read: no such file"),
+        ("(import sx/mm)", "E-MOD-003: there is no module `sx/mm`"),
+        ("(neg 1)", "E-DIM-003: neg: a tensor was expected, and `1` is an integer"),
+        ("(maximum 1 2)", "E-DIM-003: maximum: a tensor was expected, and both arguments are numbers"),
+        ("(zeros [2])", "E-FLOW-003: zeros: there is no graph being traced here"),
+        ("(defdomain Unit [0 1])", "E0503: `Unit` is the name of a built-in domain or dtype"),
+        ("(defdomain D [2 1])", "E0503: the domain `D` is empty"),
+        ("(defun f ((x Unit :f32)) x)", "E0503: a type is a shape, a dtype and a domain, each optional, in this order"),
+        ("(defun f ((x [b] Prob over)) x)", "E0503: `over` is not a domain"),
+        ("(lambda ((x [b C] (Prob :over D))) x)", "E0503: `D` is not an axis of this type"),
+        ("(defun f (x) (lambda ((y :f32 Mask)) y))", "E0503: `:f32` and `Mask` make no sense together"),
+        ("(defun f ((x Index)) x)", "E0503: `Index` takes the axis it points into: `(Index V)` or `(Index 10)`"),
+        ("(defun f ((x :i64 Prob)) x)", "E0503: `:i64` and `Prob` make no sense together"),
+        ("(defun f ((x :f16)) x)", "E-DIM-002: `:f16` is not a dtype"),
+        // What follows from a mistake is not reported; what stands beside it is.
+        ("(def a (foo)) (def b (+ a 1)) (if a b (baz)) (list (bar) b)", "E-NAME-001: `foo` is not defined\nE-NAME-001: `bar` is not defined"),
+    ];
+    for (program, printed) in cases {
+        assert_eq!(value_of(program), printed, "{program}");
+    }
+}
+
+#[test]
+fn tensor_mistakes_have_codes() {
+    let cases = [
+        ("(if (> x 0) x x)", "E-FLOW-001"),
+        ("(+ x i)", "E-DIM-002"),
+        ("(+ i 0.5)", "E-DIM-002"),
+        ("(+ i 3000000000)", "E-DIM-002"),
+        ("(+ x (zeros [2]))", "E-DIM-001"),
+        ("(sum x :axes [1 -1])", "E-DIM-001"),
+        ("(sum x :axes [2])", "E-DIM-001"),
+        ("(max x 0)", "E-CALL-001"),
+        ("(sum x :axis 1)", "E-CALL-002"),
+        ("(+ m 1)", "E0505"),
+        ("(and x m)", "E0501"),
+        ("(and x)", "E0501"),
+        ("(where x 1 2)", "E0501"),
+        ("(reshape x [7])", "E-DIM-001"),
+        ("(reshape x [-1])", "E-DIM-001"),
+        ("(transpose x [0 0])", "E-DIM-001"),
+        ("(slice x 0 1 1)", "E-DIM-001"),
+        ("(slice x 0 -1 1)", "E-DIM-001"),
+        ("(concat 0 [x (zeros [2 4])])", "E-DIM-001"),
+        ("(cast x :f64)", "E-DIM-002"),
+        ("(iota [2] :dtype :f32)", "E-DIM-002"),
+        ("(iota [2] :axis 1)", "E-DIM-001"),
+        ("(softmax i)", "E-DIM-002"),
+        ("(softmax 1)", "E-DIM-003"),
+        ("(softmax x :axis 2)", "E-DIM-001"),
+        ("(matmul x x :out :bf16)", "E-DIM-002"),
+        ("(list :a x :a x)", "E-GRAPH-003"),
+        ("(list \"a\")", "E-GRAPH-003"),
+        ("nil", "E-GRAPH-003"),
+        ("(cross-entropy x (zeros [3] :dtype :i32))", "E-DIM-001"),
+        ("(attention x x x)", "E-DIM-001"),
+        ("(conv (zeros [1 2 5]) (zeros [1 3 2]))", "E-DIM-001"),
+        ("(einsum \"b i, i j -> b j\" x x)", "E-DIM-001"),
+        ("(values (param \"w\" [2]) (param \"w\" [3]))", "E-PARAM-001"),
+        ("(param \"\" [2])", "E-PARAM-002"),
+        ("(to m Prob)", "E0501"),
+        ("(normal [2])", "E-NAME-001"),
+    ];
+    for (body, code) in cases {
+        let program = format!("(import sx/nn)\n(defgraph g ((x [2 3]) (i [2 3] :i32) (m [2 3] Mask)) {body})");
+        assert_eq!(codes(&program), [code], "{body}");
+    }
+}
+
+#[test]
+fn calls_check_the_types_they_meet() {
+    let cases = [
+        ("((x [b b])) x", "(f (zeros [2 3]))", "E-DIM-001"),
+        ("((x [b]) (y [b])) x", "(f (zeros [2]) (zeros [3]))", "E-DIM-001"),
+        ("((x [... 4])) x", "(f (zeros [2 3]))", "E-DIM-001"),
+        ("((x [_ 3])) x", "(f (zeros [3]))", "E-DIM-001"),
+        ("((x [b] :i32)) x", "(f (zeros [3]))", "E-DIM-002"),
+        ("((x [b] Mask)) x", "(f (zeros [3]))", "E0501"),
+        ("((x [b])) x", "(f 1)", "E-DIM-003"),
+        ("((x [V])) x", "(f (zeros [3]))", "E-DIM-001"),
+        ("(x) (-> [3]) x", "(f (zeros [4]))", "E-DIM-001"),
+        ("(x) (-> :i32) x", "(f (zeros [4]))", "E-DIM-002"),
+    ];
+    for (signature, call, code) in cases {
+        let program = format!("(defaxis V 5)\n(defun f {signature})\n(defgraph g ((z [2])) {call})");
+        assert_eq!(codes(&program), [code], "{signature} {call}");
+    }
+    let fine = [
+        ("((x [b C] Logit) (t [])) (softmax (/ x t) :over C)", "(f (zeros [3 3]) 2)"),
+        ("((x [... 3])) x", "(f (zeros [2 3]))"),
+        ("((x [b] (Index V))) x", "(f (zeros [3] :dtype :i32))"),
+        ("((x :any)) x", "(f (zeros [3] :dtype :bf16))"),
+        ("((x [V])) (sum (+ x (zeros [V])) :axes [V])", "(f (zeros [5]))"),
+    ];
+    for (signature, call) in fine {
+        let program = format!("(import sx/nn)\n(defaxis V 5)\n(defun f {signature})\n(defgraph g ((z [2])) {call})");
+        assert_eq!(codes(&program), Vec::<String>::new(), "{signature} {call}");
+    }
+}
+
+#[test]
+fn messages_show_the_users_place() {
+    let program = "(defun dense (weight)\n  (lambda (x) (matmul x weight)))\n(defgraph g ((x [2 16])) ((dense (param \"w\" [32 8])) x))";
+    assert_eq!(
+        traced(program, &[]).expect_err("it does not fit"),
+        "\
+error[E-DIM-001]: matmul: inner dims differ: [2, 16] x [32, 8]
+  --> test.sx:2:15
+   |
+ 2 |   (lambda (x) (matmul x weight)))
+   |               ^^^^^^^^^^^^^^^^^
+note: operands: `x` [2, 16] f32, `weight` [32, 8] f32
+"
+    );
+    let program = "(import sx/nn)\n(defgraph g ((x [2 16]) (bias [3])) (linear x (param \"w\" [16 8]) bias))";
+    let message = traced(program, &[]).expect_err("the bias does not fit");
+    for part in ["test.sx:2:37", "`bias` [3] f32", "in `linear`, a function of the library", "nn.sx"] {
+        assert!(message.contains(part), "{part} in:\n{message}");
+    }
+}
+
+#[test]
+fn an_unknown_name_suggests() {
+    for (program, help) in [
+        ("(def softmex 1) (softmax 1)", "(import sx/nn)"),
+        ("(lenght [1])", "length"),
+        ("(let ((weight 1)) weigth)", "weight"),
+    ] {
+        let message = traced(program, &[]).expect_err("the name is unknown");
+        assert!(message.contains("help: ") && message.contains(help), "{message}");
+    }
+}
+
+#[test]
+fn imports_bring_names_and_cycles_are_told() {
+    let files = [
+        ("lib/a.sx", "(import \"b.sx\") (defun a (x) (b x))"),
+        ("lib/b.sx", "(import \"../c.sx\") (defun b (x) (+ x c))"),
+        ("c.sx", "(def c 5)"),
+        ("loop.sx", "(import \"loop2.sx\")"),
+        ("loop2.sx", "(import \"loop.sx\")"),
+    ];
+    let run = |text: &str| {
+        let (mut sources, mut sink) = (Sources::default(), Sink::default());
+        let root = sources.add("main.sx", text);
+        let mut loader = Files(HashMap::from(files));
+        let module = evaluate(&mut sources, &mut sink, root, &mut loader, &EvalOptions::default());
+        (module.is_some(), render_all(sink.diagnostics(), &sources, Paint::Plain))
+    };
+    let (fine, message) = run("(import \"lib/a.sx\") (defun c () 1) (assert (= (a 1) 6)) (assert (= (c) 1))");
+    assert!(fine, "{message}");
+    let (fine, message) = run("(import \"lib/a.sx\") (b 1)");
+    assert!(!fine && message.contains("E-NAME-001"), "imports are not passed on: {message}");
+    let (fine, message) = run("(import \"loop.sx\")");
+    assert!(!fine && message.contains("E-MOD-002"), "{message}");
+}
+
+#[test]
+fn a_run_reports_the_mistakes_of_every_graph() {
+    let program = "(defgraph f ((x [2])) (+ x (zeros [3])))\n(defgraph g ((x [2])) (let ((a (foo x)) (b (bar x))) (+ a b)))\n(defgraph h (x) x)";
+    assert_eq!(codes(program), ["E-DIM-001", "E-NAME-001", "E-NAME-001", "E-GRAPH-004"]);
+}
