@@ -3,6 +3,7 @@
 pub mod cases;
 pub mod close;
 pub mod golden;
+pub mod program;
 pub mod random;
 pub mod random_graph;
 pub mod sample;

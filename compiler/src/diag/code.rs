@@ -52,8 +52,6 @@ codes! {
     DomainFit "E0501" "a value does not fit the domain that is wanted",
     DomainType "E0503" "a type that makes no sense",
     DomainMask "E0505" "arithmetic on a mask",
-    DomainEdge "E0506" "a function is asked for a value it does not have",
-    DomainIndex "E0507" "an index into another axis",
     NameUnknown "E-NAME-001" "a name that nothing defines",
     NameTwice "E-NAME-002" "a name defined twice in one file",
     NameForm "E-NAME-003" "the name of a special form used as an ordinary one",

@@ -1,0 +1,67 @@
+//! A program as the command line takes it, without a command line.
+
+use std::path::Path;
+
+use sx_compiler::diag::render::{Paint, render_all};
+use sx_compiler::diag::{Sink, Sources};
+use sx_compiler::driver::weights;
+use sx_compiler::eval::{EvalOptions, Loader, Module, evaluate};
+
+/// Imports come from a folder of the repository.
+pub struct Folder<'a>(pub &'a Path);
+
+impl Loader for Folder<'_> {
+    fn load(&mut self, path: &str) -> Result<String, String> {
+        std::fs::read_to_string(self.0.join(path)).map_err(|_| "there is no such file".to_owned())
+    }
+}
+
+/// What became of a program.
+pub struct Checked {
+    /// Every text that was read.
+    pub sources: Sources,
+    /// Every diagnostic.
+    pub sink: Sink,
+    /// The graphs, where there is no error.
+    pub module: Option<Module>,
+}
+
+impl Checked {
+    /// The diagnostics, as users see them.
+    pub fn rendered(&self) -> String {
+        render_all(self.sink.diagnostics(), &self.sources, Paint::Plain)
+    }
+
+    /// The codes of the diagnostics, in order, each once.
+    pub fn codes(&self) -> Vec<&'static str> {
+        let mut codes: Vec<&str> = self.sink.diagnostics().iter().map(|d| d.code.as_str()).collect();
+        codes.dedup();
+        codes
+    }
+}
+
+/// Checks `text` under the name `name`. A line such as `; sxc check model.sx --dim b=8` among its comments says
+/// what the command line says; after `sxc build` the parameters need values, too.
+pub fn check(name: &str, text: &str, folder: &Path) -> Checked {
+    let command = text.lines().take_while(|line| line.starts_with(';')).find(|line| line.starts_with("; sxc "));
+    let words: Vec<&str> = command.unwrap_or_default().split_whitespace().collect();
+    // Small enough that a program without an end is one soon, and large enough for every other.
+    let mut options = EvalOptions { max_depth: 500, max_steps: 200_000, ..EvalOptions::default() };
+    for pair in words.windows(2) {
+        match (pair[0], pair[1].split_once('=')) {
+            ("--dim", Some((name, size))) => {
+                options.dims.push((name.to_owned(), size.parse().expect("a size is a number")));
+            }
+            ("--graph", _) => options.graphs.push(pair[1].to_owned()),
+            _ => {}
+        }
+    }
+    let (mut sources, mut sink) = (Sources::default(), Sink::default());
+    let root = sources.add(name, text);
+    let module = evaluate(&mut sources, &mut sink, root, &mut Folder(folder), &options);
+    if let (Some(module), Some(&"build")) = (&module, words.get(2)) {
+        // A failure that is no diagnostic would be a file that cannot be read, and there is none.
+        _ = weights::values(&module.params, &[], &mut sink);
+    }
+    Checked { sources, sink, module }
+}
