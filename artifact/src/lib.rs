@@ -26,4 +26,3 @@ pub mod mapped;
 pub mod read;
 pub mod tensor_file;
 pub mod write;
-pub mod wgpu;

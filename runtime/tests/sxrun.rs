@@ -233,7 +233,7 @@ fn refusals_name_the_cause_and_the_next_step() {
 fn other_commands() {
     let folder = Folder::new();
     let (status, out, _) = folder.sxrun(&["inspect", "model.sxa"]);
-    assert!(status == 0 && out.contains("memory  68 bytes on cpu"), "{out}");
+    assert!(status == 0 && out.contains("memory  64 bytes on cpu"), "{out}");
     let (status, out, _) = folder.sxrun(&["inspect", "model.sxa", "--json"]);
     let document: Value = serde_json::from_str(&out).expect("JSON");
     assert_eq!((status, &document["graphs"][1]["inputs"][0]["name"]), (0, &json!("ids")));

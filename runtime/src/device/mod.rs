@@ -7,7 +7,6 @@
 pub mod cpu;
 pub mod wgpu;
 pub mod select;
-pub mod wgpu;
 
 pub use select::{Devices, Found, Selected, devices, select};
 
