@@ -104,13 +104,16 @@ const EDGES: &[f32] = &[
     1e30,
     -1e30,
     1e-30,
+    // Next to multiples of pi/2.
+    f32::from_bits(0x77d8_4625),
+    f32::from_bits(0x7ebd_cda0),
 ];
 
 #[test]
 fn unary_functions_keep_their_bound() {
     for &(f, want) in UNARY {
         let got = unary_f32(f).expect("a unary function");
-        // 0xfff is odd, so the stride's low bits vary.
+        // 4093 is odd, so the stride's low bits vary.
         let strided = (0..=u32::MAX).step_by(4093).map(f32::from_bits);
         let (worst, at) = strided
             .chain(EDGES.iter().copied())

@@ -46,15 +46,19 @@ fn reduce<L: Lane>(x: L) -> (L::Bits, L) {
     let lower = m * middle + carried;
     let carry = L::Bits::select(lower.below(carried), of(1), of(0));
     let upper = m * high + m.mul_high(middle) + carry;
-    // To the nearest integer; the rest is signed.
+    // To the nearest integer. The rest has a sign; without it (and without a last bit that is worth 2^-62) its
+    // pieces do not cancel, however small it is.
     let q = (upper + of(0x2000_0000)).shr(30);
     let rest = upper - q.shl(30);
+    let sign = rest.sar(31);
+    let (rest, lower) = (rest ^ sign, lower ^ sign);
     // Three pieces that are exact as floats; the first is 0 where the others matter.
-    let first = rest.sar(8).signed_to_float() * L::of(1.0 / 4_194_304.0);
+    let first = rest.shr(8).signed_to_float() * L::of(1.0 / 4_194_304.0);
     let second = (rest.shl(16) & of(0x00ff_0000)) | lower.shr(16);
     let second = second.signed_to_float() * L::of(1.0 / 70_368_744_177_664.0);
     let third = (lower & of(0xffff)).signed_to_float() * L::of(1.0 / 4_611_686_018_427_387_904.0);
     let r = (first + (second + third)) * L::of(FRAC_PI_2);
+    let r = (r.bits() | (sign & of(0x8000_0000))).float();
     // Below pi/4 there is nothing to reduce.
     let small = a.less(of(FRAC_PI_4.to_bits()));
     (L::Bits::select(small, of(0), q), L::select(small, a.float(), r))
