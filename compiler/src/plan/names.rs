@@ -1,7 +1,7 @@
 //! What a program calls things: kernels, operands, source lines, domains.
 
 use crate::diag::{Sources, Span};
-use crate::ir::{Domain, Graph, NodeId, Op, OriginId, Type, Value};
+use crate::ir::{Domain, Graph, Op, OriginId, Type, Value};
 use crate::kernel::lower::Lowered;
 use std::collections::HashMap;
 use std::sync::Arc;

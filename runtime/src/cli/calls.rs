@@ -37,7 +37,7 @@ pub(super) struct Inputs {
     inputs: Vec<String>,
     /// A `.npz` or `.safetensors` file with inputs by their names.
     #[arg(long = "inputs", value_name = "FILE")]
-    file: Option<PathBuf>,
+    by_name: Option<PathBuf>,
     /// Round values that an input's dtype cannot hold (f64 to f32, f32 to bf16) instead of refusing them.
     #[arg(long)]
     round_inputs: bool,
@@ -76,7 +76,7 @@ impl Inputs {
     /// What is said of each port.
     fn values(&self, ports: &[Port]) -> Result<Vec<Option<Value>>, Failure> {
         let mut values: Vec<Option<Value>> = vec![None; ports.len()];
-        if let Some(path) = &self.file {
+        if let Some(path) = &self.by_name {
             let names = tensor_file::names(path)?;
             for (port, value) in ports.iter().zip(&mut values) {
                 if names.contains(&port.name) {
