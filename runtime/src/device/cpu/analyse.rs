@@ -26,7 +26,10 @@ pub(super) fn without_proven_bounds(body: &Body) -> Body {
                 guard.iter_mut().for_each(to);
             }
             Inst::Call { args, .. } => args.iter_mut().for_each(to),
-            Inst::Convert { x, .. } | Inst::RoundBf16 { x } | Inst::Bounded { x, .. } | Inst::Fold { x, .. } => to(x),
+            Inst::Convert { x, .. }
+            | Inst::RoundBf16 { x }
+            | Inst::Bounded { x, .. }
+            | Inst::Fold { x, .. } => to(x),
         }
     }
     Body { insts }
@@ -36,7 +39,9 @@ pub(super) fn without_proven_bounds(body: &Body) -> Body {
 pub(super) fn registers(body: &Body, args: &[ArgSpec]) -> Result<Vec<Reg>, String> {
     let mut regs: Vec<Reg> = Vec::with_capacity(body.insts.len());
     for inst in &body.insts {
-        let of = |v: &Val| regs.get(v.0 as usize).copied().ok_or("a value is used before it is defined".to_string());
+        let of = |v: &Val| {
+            regs.get(v.0 as usize).copied().ok_or("a value is used before it is defined".to_string())
+        };
         regs.push(match inst {
             Inst::Const(Const::F32(_)) => Reg::F32,
             Inst::Const(Const::I32(_)) => Reg::I32,
@@ -71,7 +76,9 @@ pub(super) fn operands(inst: &Inst) -> Vec<Val> {
         Inst::Const(_) | Inst::Index { .. } | Inst::Acc { .. } => Vec::new(),
         Inst::Load { access, guard } => access.gathered.iter().map(|&(v, _)| v).chain(*guard).collect(),
         Inst::Call { args, .. } => args.clone(),
-        Inst::Convert { x, .. } | Inst::RoundBf16 { x } | Inst::Bounded { x, .. } | Inst::Fold { x, .. } => vec![*x],
+        Inst::Convert { x, .. } | Inst::RoundBf16 { x } | Inst::Bounded { x, .. } | Inst::Fold { x, .. } => {
+            vec![*x]
+        }
     }
 }
 
@@ -92,7 +99,11 @@ pub(super) fn live(body: &Body, stores: &[Store]) -> Vec<bool> {
     live
 }
 
-pub(super) fn affines<'a>(body: &'a Body, live: &'a [bool], stores: &'a [Store]) -> impl Iterator<Item = &'a Affine> {
+pub(super) fn affines<'a>(
+    body: &'a Body,
+    live: &'a [bool],
+    stores: &'a [Store],
+) -> impl Iterator<Item = &'a Affine> {
     let loaded = body.insts.iter().zip(live).filter(|(_, live)| **live).filter_map(|(inst, _)| match inst {
         Inst::Load { access, .. } => Some(&access.at),
         Inst::Index { at, .. } => Some(at),
@@ -130,7 +141,13 @@ pub(super) fn dependence(body: &Body, space: &Space, along: u64) -> Vec<u64> {
     depends
 }
 
-pub(super) fn patterns(body: &Body, live: &[bool], stores: &[Store], space: &Space, depends: &[u64]) -> Vec<Pattern> {
+pub(super) fn patterns(
+    body: &Body,
+    live: &[bool],
+    stores: &[Store],
+    space: &Space,
+    depends: &[u64],
+) -> Vec<Pattern> {
     let loads = body.insts.iter().zip(live).filter(|(_, live)| **live).filter_map(|(inst, _)| match inst {
         Inst::Load { access, guard } => Some((access, guard.is_some())),
         _ => None,
@@ -199,7 +216,12 @@ impl Values {
             .map(|store| {
                 let value = resolve(body, store.value);
                 let follows = followed(&space.strides(&store.access.at)) | depends[value.0 as usize];
-                Stored { value, access: store.access.clone(), block: follows & blocks != 0, many: follows & tile != 0 }
+                Stored {
+                    value,
+                    access: store.access.clone(),
+                    block: follows & blocks != 0,
+                    many: follows & tile != 0,
+                }
             })
             .collect();
         for store in stores.iter().filter(|store| store.block) {

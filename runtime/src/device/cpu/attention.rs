@@ -188,9 +188,11 @@ impl AttentionReady {
         keys: Range<u64>,
         room: &mut Room,
     ) {
-        let (rows, n, width) = ((queries.end - queries.start) as usize, (keys.end - keys.start) as usize, self.e);
+        let (rows, n, width) =
+            ((queries.end - queries.start) as usize, (keys.end - keys.start) as usize, self.e);
         let pitch = KEYS.min(self.s.max(1)) as usize;
-        let panel = |start: *mut u8, pitch: usize| Matrix { start: start.cast(), row: pitch as i64, column: 1 };
+        let panel =
+            |start: *mut u8, pitch: usize| Matrix { start: start.cast(), row: pitch as i64, column: 1 };
         let (dots, scores) = (room.dots.as_mut_ptr(), room.scores.as_mut_ptr());
         // SAFETY: all lies inside; the panels have room for `rows` rows.
         let value = unsafe {

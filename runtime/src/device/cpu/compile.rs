@@ -189,7 +189,11 @@ impl<'a> Compiler<'a> {
             let v = v.0 as usize;
             wanted[v] |= self.values.block[v] && !known[v];
         };
-        self.values.stores.iter().filter(|s| s.block && self.phase(s.value) == phase).for_each(|s| want(s.value));
+        self.values
+            .stores
+            .iter()
+            .filter(|s| s.block && self.phase(s.value) == phase)
+            .for_each(|s| want(s.value));
         for (v, inst) in self.body.insts.iter().enumerate().filter(|&(v, _)| self.values.live[v]) {
             match inst {
                 Inst::Fold { x, .. } if self.phase(*x) == phase => want(*x),
@@ -219,7 +223,11 @@ impl<'a> Compiler<'a> {
             }
             sum += match &self.body.insts[v] {
                 Inst::Load { access, guard } => {
-                    if guard.is_none() && self.pointed(access, true) { 0 } else { 2 }
+                    if guard.is_none() && self.pointed(access, true) {
+                        0
+                    } else {
+                        2
+                    }
                 }
                 Inst::Call { f, .. } => call_weight(*f),
                 _ => 1,
@@ -277,7 +285,8 @@ impl<'a> Compiler<'a> {
 
     /// What becomes of block values in a phase.
     fn ends(&self, phase: usize) -> Vec<End> {
-        let stores = self.values.stores.iter().enumerate().filter(|(_, s)| s.block && self.phase(s.value) == phase);
+        let stores =
+            self.values.stores.iter().enumerate().filter(|(_, s)| s.block && self.phase(s.value) == phase);
         let stores = stores.map(|(at, store)| End::Store { at, x: store.value.0 as usize });
         let folds = self.body.insts.iter().enumerate().filter_map(|(fold, inst)| match inst {
             Inst::Fold { x, .. } if self.values.live[fold] && self.phase(*x) == phase => {
@@ -327,12 +336,13 @@ impl<'a> Compiler<'a> {
     /// Whether the results of `v` can go straight to where store `at` puts them.
     fn takes_results(&self, v: usize, at: usize) -> bool {
         let store = &self.values.stores[at];
-        let computed = self.kept[v].is_none() && match &self.body.insts[v] {
-            Inst::Call { .. } | Inst::Convert { .. } | Inst::RoundBf16 { .. } => true,
-            Inst::Load { access, guard } => guard.is_some() || !self.pointed(access, self.values.many[v]),
-            Inst::Index { .. } | Inst::Bounded { .. } => true,
-            Inst::Const(_) | Inst::Acc { .. } | Inst::Fold { .. } => false,
-        };
+        let computed = self.kept[v].is_none()
+            && match &self.body.insts[v] {
+                Inst::Call { .. } | Inst::Convert { .. } | Inst::RoundBf16 { .. } => true,
+                Inst::Load { access, guard } => guard.is_some() || !self.pointed(access, self.values.many[v]),
+                Inst::Index { .. } | Inst::Bounded { .. } => true,
+                Inst::Const(_) | Inst::Acc { .. } | Inst::Fold { .. } => false,
+            };
         computed && self.values.many[v] == store.many && self.pointed(&store.access, store.many)
     }
 
@@ -435,7 +445,8 @@ impl<'a> Compiler<'a> {
 
     /// Emits what store `at` does.
     fn store(&mut self, at: usize, ops: &mut Vec<Op>) -> Result<(), String> {
-        let (value, access) = (self.values.stores[at].value.0 as usize, self.values.stores[at].access.clone());
+        let (value, access) =
+            (self.values.stores[at].value.0 as usize, self.values.stores[at].access.clone());
         let many = self.values.stores[at].many;
         if self.values.many[value] && !many {
             return Err("a value of many elements is stored at one".to_string());
@@ -556,7 +567,8 @@ impl<'a> Compiler<'a> {
                 many[0] = true;
             }
         }
-        let lane_fn = scalar::call(f, of, many).ok_or_else(|| format!("`{}` has no meaning on {of:?}", f.name()))?;
+        let lane_fn =
+            scalar::call(f, of, many).ok_or_else(|| format!("`{}` has no meaning on {of:?}", f.name()))?;
         let to = self.place_for(v, direct, ops)?;
         ops.push(Op::Lanes { f: lane_fn, to, from, many: self.values.many[v] });
         self.release(extra, 1);
@@ -674,7 +686,8 @@ impl<'a> Compiler<'a> {
 
     fn linear(&mut self, at: &Affine) -> usize {
         let strides = self.nest.space.strides(at);
-        let linear = Linear { offset: at.offset, axes: followed(&strides), tile: self.tile_strides(&strides) };
+        let linear =
+            Linear { offset: at.offset, axes: followed(&strides), tile: self.tile_strides(&strides) };
         self.nest.linears.push(linear);
         self.nest.linears.len() - 1
     }
@@ -704,8 +717,8 @@ fn followed(strides: &[i64]) -> Vec<(usize, i64)> {
 fn call_weight(f: ScalarFn) -> u64 {
     use ScalarFn::*;
     match f {
-        Add | Sub | Mul | Maximum | Minimum | Eq | Ne | Lt | Le | Gt | Ge | And | Or | Not | Where | Neg | Abs
-        | Floor | Ceil | Round => 1,
+        Add | Sub | Mul | Maximum | Minimum | Eq | Ne | Lt | Le | Gt | Ge | And | Or | Not | Where | Neg
+        | Abs | Floor | Ceil | Round => 1,
         Div | Sqrt | Rsqrt => 4,
         Mod | Pow | Atan2 | Exp | Log | Expm1 | Log1p | Sin | Cos | Tanh | Asin | Acos | Erf => 16,
     }
