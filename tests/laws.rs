@@ -33,8 +33,9 @@ fn value_and_image(f: ScalarFn, args: Vec<Data>, ranges: &[Interval]) -> (f64, I
     let types: Vec<Type> =
         tensors.iter().zip(ranges).map(|(tensor, &range)| scalar(tensor.dtype(), range)).collect();
     let op = Op::Map(Map { f });
-    let ty = rules(&op).infer(&types).unwrap().remove(0);
-    let value = rules(&op).reference(&tensors.iter().collect::<Vec<_>>()).unwrap().remove(0);
+    let ty = rules(&op).infer(&types).expect("it takes these dtypes").remove(0);
+    let value =
+        rules(&op).reference(&tensors.iter().collect::<Vec<_>>()).expect("no index, no trap").remove(0);
     let value = match value.data() {
         Data::F32(v) => f64::from(v[0]),
         Data::I32(v) => f64::from(v[0]),
@@ -143,7 +144,7 @@ fn images_are_as_narrow_as_promised() {
     ];
     for (f, ranges, want) in cases {
         let types: Vec<Type> = ranges.iter().map(|&range| scalar(DType::F32, range)).collect();
-        let got = rules(&Op::Map(Map { f: *f })).infer(&types).unwrap()[0].domain.range();
+        let got = rules(&Op::Map(Map { f: *f })).infer(&types).expect("it takes f32")[0].domain.range();
         assert_eq!(got.to_string(), *want, "{f:?}{ranges:?}");
     }
 }

@@ -3,7 +3,11 @@
 use std::collections::BTreeSet;
 use sx_artifact::dtype::DType;
 use sx_artifact::scalar::ScalarFn;
+use sx_artifact::tensor::Tensor;
+use sx_compiler::ir::Op;
+use sx_compiler::ir::op::{Gather, Index};
 use sx_compiler::ops::scalar::{Kind, def};
+use sx_compiler::ops::{Trap, rules};
 use sx_tests::cases;
 use sx_tests::close::{Leeway, hold};
 
@@ -11,6 +15,21 @@ use sx_tests::close::{Leeway, hold};
 fn the_reference_agrees() {
     let cases = cases::all();
     hold("reference", Leeway::NONE, &cases, |case| sx_tests::reference(&case.graph, &case.inputs));
+}
+
+/// An index outside its axis is refused with its place, never read.
+#[test]
+fn indices_outside_their_axis_trap() {
+    let cases = [
+        (Op::Index(Index), [0, 4, -1], Trap { position: 1, value: 4, size: 4 }),
+        (Op::Index(Index), [0, 3, -1], Trap { position: 2, value: -1, size: 4 }),
+        (Op::Gather(Gather { axis: 0 }), [i64::MAX, 0, 0], Trap { position: 0, value: i64::MAX, size: 4 }),
+    ];
+    let table = Tensor::new(&[4], vec![1.0f32, 2.0, 3.0, 4.0].into());
+    for (op, ids, trap) in cases {
+        let ids = Tensor::new(&[3], ids.to_vec().into());
+        assert_eq!(rules(&op).reference(&[&table, &ids]), Err(trap));
+    }
 }
 
 /// An operation that is added without answers to test it against is found here.

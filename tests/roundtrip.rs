@@ -12,7 +12,7 @@ fn operations(graph: &Graph) -> Vec<&Op> {
 #[test]
 fn graphs_read_back() {
     let graph = every_operation();
-    verify(&graph).unwrap();
+    verify(&graph).expect("the sample is well typed");
     let text = print(&graph, None);
     let back = read(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     assert_eq!(print(&back, None), text);
@@ -23,7 +23,7 @@ fn graphs_read_back() {
     assert_eq!(back.inputs, graph.inputs);
     assert_eq!(back.outputs, graph.outputs);
     assert_eq!(back.name, graph.name);
-    verify(&back).unwrap();
+    verify(&back).expect("what was read is well typed");
 }
 
 /// Every broken text is refused with a line, never with a panic.

@@ -54,7 +54,9 @@ fn device(wgsl: bool, as_cpu: Option<bool>) -> Option<Wgpu> {
         println!("skipped: {reason}");
         return None;
     }
-    Some(Wgpu::new(&Options { adapter: None, wgsl, as_cpu }).unwrap())
+    let device = Wgpu::new(&Options { adapter: None, wgsl, as_cpu }).unwrap();
+    println!("on {}", device.name());
+    Some(device)
 }
 
 fn resource(name: String, dtype: sx_artifact::dtype::DType, len: u64, role: Role) -> Resource {

@@ -61,7 +61,7 @@ system_packages() {
     fi
 }
 
-# SwiftShader is one library inside Debian's chromium; only that is taken.
+# SwiftShader is one library of Debian's chromium (in chromium-common); only that is taken.
 swiftshader() {
     local to=.cache/swiftshader
     [ -e $to/vk_swiftshader_icd.json ] && return
@@ -70,9 +70,10 @@ swiftshader() {
         work=$(mktemp -d)
         refresh
         # apt downloads as its own user, which cannot write to the folder; that is only a warning.
-        (cd "$work" && apt-get -qq download chromium 2>/dev/null && dpkg-deb -x chromium_*.deb x)
+        (cd "$work" && apt-get -qq download chromium-common 2>/dev/null && dpkg-deb -x chromium-common_*.deb x)
         from=$work/x/usr/lib/chromium
     fi
+    rm -rf $to.new
     mkdir -p $to.new
     cp "$from"/libvk_swiftshader.so "$from"/vk_swiftshader_icd.json $to.new/
     rm -rf $to
@@ -107,5 +108,5 @@ if [ ! -e $encoder/model.safetensors ]; then
 fi
 
 if [ "${1:-}" = bench ]; then
-    python .venv-bench numpy ml_dtypes tokenizers threadpoolctl onnx onnxruntime jax iree-base-compiler iree-base-runtime
+    python .venv-bench numpy ml_dtypes tokenizers safetensors onnx onnxruntime jax iree-base-compiler iree-base-runtime
 fi

@@ -217,8 +217,7 @@ fn put64(out: &mut Vec<u8>, value: u64) {
 mod tests {
     use super::*;
 
-    /// Sizes around the limits of the 32-bit fields, without their bytes:
-
+    /// Sizes around the limits of the 32-bit fields, without their bytes.
     #[test]
     fn data_is_aligned_and_follows_its_header_whatever_the_sizes() {
         let lengths = [0, 1, 63, 64, 65, BIG - 1, BIG, BIG + 1, 5 << 30];
@@ -247,5 +246,31 @@ mod tests {
     fn lengths_that_no_file_has_are_refused() {
         let items = [Item { name: "a", length: u64::MAX, crc32: 0 }, Item { name: "b", length: 9, crc32: 0 }];
         assert!(of(&items).is_err());
+    }
+
+    /// Python follows the 64-bit fields: an entry that lies behind 5 GiB is found and read. The file has a hole
+    /// there, so it takes no room.
+    #[test]
+    fn entries_behind_4_gib_are_found_by_others() {
+        use std::io::{Seek, SeekFrom, Write};
+        let content = b"behind";
+        let big = Item { name: "params/big", length: 5 << 30, crc32: 0 };
+        let small = Item { name: "params/small", length: 6, crc32: crc32fast::hash(content) };
+        let layout = of(&[big, small]).expect("these fit");
+        let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
+        let mut put = |at: u64, bytes: &[u8]| {
+            file.seek(SeekFrom::Start(at)).and_then(|_| file.write_all(bytes)).expect("there is room");
+        };
+        layout.entries.iter().for_each(|placed| put(placed.header, &placed.head));
+        put(layout.entries[1].data, content);
+        put(layout.entries[1].end, &layout.tail);
+        assert_eq!(file.as_file().metadata().expect("its length").len(), layout.length);
+        let script = "import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); \
+                      assert z.getinfo('params/big').file_size == 5 << 30; \
+                      assert z.read('params/small') == b'behind'";
+        match std::process::Command::new("python3").args(["-c", script]).arg(file.path()).output() {
+            Ok(output) => assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr)),
+            Err(_) => eprintln!("skipped: python3 is not installed"),
+        }
     }
 }

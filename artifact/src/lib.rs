@@ -3,9 +3,9 @@
 //! Data sits here and nothing else of ours is used: element types, host tensors, the scalar functions that
 //! kernels are made of, kernels as loops, programs as steps over buffers, and the container that holds them.
 //!
-//! Read in this order: [`dtype`], [`tensor`], [`scalar`], [`maths`], [`kernel`], [`program`],
-//! [`validate`]; then the
-//! container: [`manifest`], [`write`](mod@write), [`read`]. [`tensor_file`] is for both machines' command lines.
+//! Read in this order: [`dtype`], [`tensor`], [`scalar`], [`maths`], [`kernel`], [`program`], [`wgpu`],
+//! [`validate`]; then the container: [`manifest`], [`write`](mod@write), [`read`]. [`tensor_file`] is for both
+//! machines' command lines.
 
 #![deny(unsafe_code)]
 

@@ -112,7 +112,7 @@ impl Artifact {
 
     /// Checks the data of every entry at once, on all cores, and that every program makes sense.
     pub fn verify(&self) -> Result<(), Error> {
-        let names: Vec<&str> = self.manifest.entries.iter().map(|entry| &*entry.name).collect();
+        let names: Vec<String> = self.manifest.entries.iter().map(|entry| entry.name.clone()).collect();
         self.verify_entries(&names)?;
         for graph in &self.manifest.graphs {
             self.program(&graph.name)?;
@@ -121,7 +121,7 @@ impl Artifact {
     }
 
     /// Checks the data of these entries at once, on all cores.
-    pub fn verify_entries(&self, names: &[&str]) -> Result<(), Error> {
+    pub fn verify_entries(&self, names: &[String]) -> Result<(), Error> {
         names.par_iter().try_for_each(|name| self.entry_range(name).map(drop))
     }
 

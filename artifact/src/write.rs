@@ -22,7 +22,8 @@ pub struct Contents<'a> {
     pub graphs: Vec<Graph<'a>>,
     /// The learned values. Their bytes are often slices of a mapped file: they are never copied.
     pub params: Vec<ParamValue<'a>>,
-    /// The values of [`Role::Constant`] resources, by the name of the resource.
+    /// The values of [`Role::Constant`] resources, by the name of the resource, which means the same in all
+    /// graphs.
     pub constants: Vec<NamedBytes<'a>>,
     /// Everything else, by the full name of the entry: `kernels/…`, `programs/GRAPH.wgpu.json`, `golden/…`.
     pub entries: Vec<NamedBytes<'a>>,
@@ -148,8 +149,10 @@ impl<'a> Assembled<'a> {
             }
         }
         entries.sort_by(|(a, _), (b, _)| manifest::order(a).cmp(&manifest::order(b)));
+        // Graphs may share a constant: the same bytes under the same name are one entry.
+        entries.dedup();
         if let Some(pair) = entries.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-            return Err(Error::contents(format!("two entries are called `{}`", pair[0].0)));
+            return Err(Error::contents(format!("two different entries are called `{}`", pair[0].0)));
         }
         let described = entries.par_iter().map(|(name, bytes)| Entry {
             name: name.clone(),

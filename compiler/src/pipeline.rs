@@ -19,11 +19,10 @@ pub fn after_simplify(graph: &Graph) -> Graph {
 /// The program of a traced graph.
 pub fn program(graph: &Graph, sources: &Sources) -> Planned {
     let opened = open::run(&after_simplify(graph));
-    let graph = &opened.graph;
-    let grouped = group::kernels(graph);
-    let storage = |value| grouped.storage(value);
-    let parts = Grouped { graph, kernels: grouped.kernels.clone(), storage: &storage, names: &opened.names };
-    plan::plan(parts, sources)
+    let fused = simplified(&opened.graph);
+    let groups = group::kernels(&fused);
+    let grouped = Grouped { graph: &fused, traced: graph, groups: &groups, names: &opened.names };
+    plan::plan(&grouped, sources)
 }
 
 /// Folding, simplification, sharing and sweeping until nothing changes.

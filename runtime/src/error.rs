@@ -1,12 +1,14 @@
 //! What can fail at run time. Every message names the cause, the place and the next step.
 
 use std::fmt;
+use sx_artifact::{error, tensor_file};
 
 /// A failure of the runtime.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// An element that the program may not use was reached (an index outside its axis, a false guard).
+    /// An element that the program may not use was reached (an index outside its axis, a false guard). Only
+    /// devices give this; a session turns it into [`Error::Refused`].
     Trap {
         /// Position in the program's `sites`.
         site: u32,
@@ -15,8 +17,88 @@ pub enum Error {
         /// The value that was refused.
         value: i64,
     },
+    /// The call was given a value that its graph may not use.
+    Refused(Refusal),
     /// The device cannot do it: absent, too small, lost. Exit status 3.
     Device(String),
+    /// The artifact cannot be read, or lacks what was asked for.
+    Artifact(error::Error),
+    /// A tensor cannot be read, written, or given to this input.
+    Tensor(tensor_file::Error),
+    /// The artifact has several graphs and none was named.
+    WhichGraph {
+        /// The graphs it has.
+        has: Vec<String>,
+    },
+    /// The graph has no input of this name.
+    NoInput {
+        /// The name.
+        name: String,
+        /// The inputs it has.
+        has: Vec<String>,
+    },
+    /// An input was given twice.
+    InputTwice {
+        /// Its name.
+        name: String,
+    },
+    /// Inputs that were not given.
+    MissingInputs {
+        /// Their names, each with what it takes.
+        names: Vec<String>,
+    },
+    /// The graph has no output of this name.
+    NoOutput {
+        /// The name.
+        name: String,
+        /// The outputs it has.
+        has: Vec<String>,
+    },
+    /// The artifact has no code for the target of this device.
+    Target {
+        /// The device.
+        device: String,
+        /// The target it needs.
+        target: String,
+        /// The targets the artifact has.
+        has: Vec<String>,
+    },
+}
+
+/// An element that stopped a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The operation that refused it, as the program calls it.
+    pub operation: String,
+    /// The operand, as the program writes it.
+    pub operand: String,
+    /// Where the element stands in the operand, flat, row-major.
+    pub position: u64,
+    /// The element.
+    pub value: i64,
+    /// The size of the axis it should index.
+    pub size: u64,
+    /// The source file, line and column of the operation.
+    pub place: String,
+}
+
+impl Error {
+    /// The exit status of `sxrun` for this error.
+    pub fn exit_status(&self) -> u8 {
+        match self {
+            Error::Device(_) => 3,
+            Error::Trap { .. }
+            | Error::Refused(_)
+            | Error::Artifact(_)
+            | Error::Tensor(_)
+            | Error::WhichGraph { .. }
+            | Error::NoInput { .. }
+            | Error::InputTwice { .. }
+            | Error::MissingInputs { .. }
+            | Error::NoOutput { .. }
+            | Error::Target { .. } => 1,
+        }
+    }
 }
 
 impl fmt::Display for Error {
@@ -25,9 +107,71 @@ impl fmt::Display for Error {
             Error::Trap { site, position, value } => {
                 write!(f, "trap {site}: value {value} at position {position}")
             }
+            Error::Refused(refusal) => refusal.fmt(f),
             Error::Device(message) => f.write_str(message),
+            Error::Artifact(error) => error.fmt(f),
+            Error::Tensor(error) => error.fmt(f),
+            Error::WhichGraph { has } => {
+                write!(f, "the artifact has several graphs; name one of {}", in_words(has))
+            }
+            Error::NoInput { name, has } => {
+                write!(f, "there is no input `{name}`; the graph takes {}", in_words(has))
+            }
+            Error::InputTwice { name } => write!(f, "the input `{name}` is given twice; leave one out"),
+            Error::MissingInputs { names } => write!(f, "these inputs are missing: {}", names.join(", ")),
+            Error::NoOutput { name, has } => {
+                write!(f, "there is no output `{name}`; the graph gives {}", in_words(has))
+            }
+            Error::Target { device, target, has } => write!(
+                f,
+                "the artifact has no code for `{device}`: that needs the target `{target}` and it was built for {}; \
+                 build it with `--target {target}` or choose another device",
+                in_words(has)
+            ),
         }
     }
 }
 
-impl std::error::Error for Error {}
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Refusal { operation, operand, position, value, size, place } = self;
+        match size {
+            0 => write!(f, "`{operation}` at {place}: `{operand}` is false at position {position}"),
+            _ => write!(
+                f,
+                "`{operation}` at {place}: `{operand}` has {value} at position {position}, outside its axis of size \
+                 {size}; indices are from 0 to {}",
+                size - 1
+            ),
+        }
+    }
+}
+
+fn in_words(names: &[String]) -> String {
+    match names {
+        [] => "none".to_owned(),
+        _ => names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "),
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::Artifact(error) => Some(error),
+            Error::Tensor(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<error::Error> for Error {
+    fn from(error: error::Error) -> Error {
+        Error::Artifact(error)
+    }
+}
+
+impl From<tensor_file::Error> for Error {
+    fn from(error: tensor_file::Error) -> Error {
+        Error::Tensor(error)
+    }
+}

@@ -1,3 +1,9 @@
 //! `sxrun`: arguments in, exit code out, nothing else.
 
-fn main() {}
+mod cli;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::main()
+}

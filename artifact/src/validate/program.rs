@@ -3,7 +3,7 @@
 use super::{Invalid, MAX_NESTING, MAX_POINTS, MAX_STEPS, kernel};
 use crate::dtype::DType;
 use crate::kernel::Mode;
-use crate::program::{Check, Launch, Program, Resource, Role, Step};
+use crate::program::{Check, Launch, Program, Resource, Role, Site, Step};
 use std::collections::HashSet;
 use std::mem::discriminant;
 
@@ -22,8 +22,7 @@ pub(super) fn check(program: &Program) -> Checked {
         points.push(kernel::check(it).map_err(|error| error.within(&place))?);
     }
     for (number, site) in program.sites.iter().enumerate() {
-        index(site.origin, program.origins.len(), "origin")
-            .map_err(|e| e.within(&format!("site {number}")))?;
+        check_site(site, program.origins.len()).map_err(|error| error.within(&format!("site {number}")))?;
     }
     let mut walk = Walk {
         program,
@@ -35,6 +34,21 @@ pub(super) fn check(program: &Program) -> Checked {
     };
     walk.steps(&program.steps, 1, 0)?;
     walk.outputs()
+}
+
+/// Where a trap's position points has to be computable, whatever position a device reports.
+fn check_site(site: &Site, origins: usize) -> Checked {
+    index(site.origin, origins, "origin")?;
+    let reach = site
+        .at
+        .strides
+        .iter()
+        .zip(&site.dims)
+        .try_fold(site.at.offset.unsigned_abs(), |sum, (stride, size)| {
+            sum.checked_add(stride.unsigned_abs().checked_mul(*size)?)
+        });
+    let fits = site.dims.len() == site.at.strides.len() && reach.is_some_and(|reach| reach < 1 << 62);
+    if fits { Ok(()) } else { Err(Invalid::new("", "its positions cannot be computed")) }
 }
 
 fn index(at: u32, len: usize, what: &str) -> Checked {

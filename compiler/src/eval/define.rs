@@ -149,7 +149,8 @@ impl Machine<'_> {
             Value::Axis(axis) => axis.dim.size,
             Value::Poisoned => return self.define(name, *span, Binding::Value(Value::Poisoned)),
             other => {
-                let message = format!("the size of an axis is an integer from 0 up, and this is {other}");
+                let message =
+                    format!("the size of an axis is an integer from 0 up, and this is {}", shown(&other));
                 self.fail(Code::TypeKind, size.span, message);
                 return self.define(name, *span, Binding::Value(Value::Poisoned));
             }
@@ -228,7 +229,8 @@ impl Machine<'_> {
         match number(&value) {
             Some(end) if !end.is_nan() => Ok(end),
             _ => {
-                let message = format!("the ends of a domain are numbers or `inf`, and this is {value}");
+                let message =
+                    format!("the ends of a domain are numbers or `inf`, and this is {}", shown(&value));
                 Err(self.fail(Code::DomainType, tree.span, message))
             }
         }
@@ -270,7 +272,7 @@ impl Machine<'_> {
         match self.eval(tree, &Env::default())?.single() {
             Value::Int(seed) if seed >= 0 => Ok(seed as u64),
             other => {
-                let message = format!("a seed is an integer from 0 up, and this is {other}");
+                let message = format!("a seed is an integer from 0 up, and this is {}", shown(&other));
                 Err(self.fail(Code::TypeKind, tree.span, message))
             }
         }
@@ -336,5 +338,13 @@ impl Machine<'_> {
         {
             self.result_types(parts, result.span).ok();
         }
+    }
+}
+
+/// A number as it is, and of anything else its kind.
+fn shown(value: &Value) -> String {
+    match number(value) {
+        Some(_) => value.to_string(),
+        None => value.kind().to_string(),
     }
 }

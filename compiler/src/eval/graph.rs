@@ -6,9 +6,9 @@ use super::trace::number_as;
 use super::types::{TypeExpr, Wanted, is_plist};
 use super::value::{AxisName, Closure, Function, Name, Number, Value};
 use super::{Module, TracedRun};
-use crate::diag::{Code, Diagnostic, Span};
+use crate::diag::{Code, Diagnostic, Severity, Span};
 use crate::ir::op::Input;
-use crate::ir::{self, Graph, Marks, Op, Output};
+use crate::ir::{self, Graph, Marks, Op, Output, UserDomain};
 use std::rc::Rc;
 use sx_artifact::dtype::DType;
 use sx_artifact::tensor::Data;
@@ -36,6 +36,10 @@ impl Machine<'_> {
         self.unused_dims(module);
         traced.params = std::mem::take(&mut self.params);
         traced.runs = runs;
+        let named = self.modules[module].domains.iter();
+        traced.domains =
+            named.map(|(name, range)| UserDomain { name: (**name).into(), range: *range }).collect();
+        traced.domains.sort_by(|a, b| a.name.cmp(&b.name));
         traced
     }
 
@@ -50,7 +54,7 @@ impl Machine<'_> {
                         span,
                         format!("`{name}` is not a graph of this file"),
                     );
-                    if let Some(near) = super::module::nearest(&name, graphs.iter().map(|g| &**g)) {
+                    if let Some(near) = crate::diag::suggest::nearest(&name, graphs.iter().map(|g| &**g)) {
                         diagnostic = diagnostic.help(format!("a similar name is `{near}`"));
                     }
                     self.report(diagnostic);
@@ -94,7 +98,8 @@ impl Machine<'_> {
     }
 
     fn unused_dims(&mut self, module: usize) {
-        if self.exhausted() || !self.options.graphs.is_empty() {
+        // A graph with a mistake may not have come to its sizes.
+        if self.sink.count(Severity::Error) > 0 || !self.options.graphs.is_empty() {
             return;
         }
         let file = self.sources.name(self.modules[module].file).to_string();
@@ -163,6 +168,7 @@ impl Machine<'_> {
         let value = self.check_results(closure, value, axes)?;
         let span = lambda.body.last().map_or(lambda.span, |tree| tree.span);
         let mut outputs = Vec::new();
+        self.measure(&value, span)?;
         self.outputs(&value, span, &mut outputs)?;
         if outputs.is_empty() {
             if value.is_poisoned() {

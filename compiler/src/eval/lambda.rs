@@ -282,7 +282,7 @@ impl Machine<'_> {
             if !known.contains(&&**name) {
                 let message = format!("{callee} has no keyword `:{name}`");
                 let mut diagnostic = Diagnostic::new(Code::CallKeyword, key.span, message);
-                diagnostic = match super::module::nearest(name, known.iter().copied()) {
+                diagnostic = match crate::diag::suggest::nearest(name, known.iter().copied()) {
                     Some(near) => diagnostic.help(format!("write `:{near}`")),
                     None if known.is_empty() => diagnostic,
                     None => {

@@ -167,6 +167,31 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
+    /// Counts the parts of a value as steps, and its nesting against the limit: for what walks a value.
+    pub(super) fn measure(&mut self, value: &Value, span: Span) -> Eval<()> {
+        let mut waiting: Vec<(&Value, usize)> = vec![(value, 0)];
+        let mut parts = 0;
+        while let Some((value, depth)) = waiting.pop() {
+            parts += 1;
+            if parts > self.options.max_steps.saturating_sub(self.steps)
+                || depth + self.depth > self.options.max_depth
+            {
+                break;
+            }
+            match value {
+                Value::Record(fields) => waiting.extend(fields.iter().map(|(_, value)| (value, depth + 1))),
+                Value::Values(values) => waiting.extend(values.iter().map(|value| (value, depth + 1))),
+                Value::Str(text) => parts += text.len() as u64 / 16,
+                other => waiting.extend(other.items().unwrap_or(&[]).iter().map(|value| (value, depth + 1))),
+            }
+        }
+        if waiting.is_empty() {
+            return self.spend(parts / 4, span);
+        }
+        self.fail(Code::EvalDepth, span, "a value nests too deeply, or has too many parts, to be walked");
+        Err(Stop::Limit)
+    }
+
     /// True once the step limit is reached or there are too many errors to go on.
     pub(super) fn exhausted(&self) -> bool {
         self.steps > self.options.max_steps || self.sink.count(Severity::Error) >= MAX_ERRORS
@@ -226,7 +251,8 @@ impl<'a> Machine<'a> {
     /// Turns a reported mistake into the value that silences its consequences. In the library a mistake of the
     /// user's call ends that call: nothing else there is the user's.
     pub(super) fn recover(&self, result: Eval) -> Eval {
-        let library = self.modules.get(self.module).is_some_and(|module| self.sources.is_library(module.file));
+        let library =
+            self.modules.get(self.module).is_some_and(|module| self.sources.is_library(module.file));
         match result {
             Err(Stop::Reported) if self.exhausted() => Err(Stop::Limit),
             Err(Stop::Reported) if !library => Ok(Value::Poisoned),

@@ -9,6 +9,7 @@
 //! `lambda` and `types` (parameters), `module` and `define` (files), `trace` and `graph` (tensors), `builtin`.
 
 mod builtin;
+mod bury;
 mod convert;
 mod define;
 mod doc;
@@ -28,7 +29,7 @@ mod value;
 pub use doc::{Doc, doc, documented};
 
 use crate::diag::{Code, Diagnostic, FileId, Severity, Sink, Sources, Span};
-use crate::ir::{Dim, Graph};
+use crate::ir::{Dim, Graph, UserDomain};
 use machine::{CommandDim, Machine};
 use std::sync::Arc;
 use sx_artifact::dtype::DType;
@@ -55,7 +56,7 @@ pub struct EvalOptions {
 
 impl Default for EvalOptions {
     fn default() -> EvalOptions {
-        EvalOptions { dims: Vec::new(), max_depth: 10_000, max_steps: 20_000_000, graphs: Vec::new() }
+        EvalOptions { dims: Vec::new(), max_depth: 10_000, max_steps: 10_000_000, graphs: Vec::new() }
     }
 }
 
@@ -68,6 +69,8 @@ pub struct Module {
     pub params: Vec<ParamDecl>,
     /// What `defrun` says of graphs; one that is not here has seed 0 and precision f32.
     pub runs: Vec<TracedRun>,
+    /// The ranges that the program, or what it imports, names: types are shown with them.
+    pub domains: Vec<UserDomain>,
 }
 
 impl Module {

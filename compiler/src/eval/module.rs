@@ -3,6 +3,7 @@
 use super::machine::{Eval, Machine, Stop};
 use super::scope::Env;
 use super::value::{AxisName, Closure, Function, Name, Value};
+use crate::diag::suggest::nearest;
 use crate::diag::{Code, Diagnostic, FileId, Span};
 use crate::ir::{Dim, Interval};
 use crate::syntax::{self, Datum, Tree};
@@ -341,8 +342,9 @@ fn beside(from: &str, relative: &str) -> String {
     if relative.starts_with(separator) || relative.get(1..2) == Some(":") {
         return relative.to_string();
     }
-    let folder = from.rfind(separator).map_or("", |at| &from[..at]);
-    let mut parts: Vec<&str> = folder.split('/').filter(|part| *part != ".").collect();
+    let folder = from.rfind(separator).map(|at| &from[..at]);
+    let steps = folder.into_iter().flat_map(|folder| folder.split(separator));
+    let mut parts: Vec<&str> = steps.filter(|part| *part != ".").collect();
     for part in relative.split('/') {
         match part {
             "." => {}
@@ -352,41 +354,7 @@ fn beside(from: &str, relative: &str) -> String {
             part => parts.push(part),
         }
     }
-    if folder.is_empty() && parts.first() == Some(&"") {
-        parts.remove(0);
-    }
     parts.join("/")
-}
-
-/// The name nearest to `name`, if one is near enough to be meant.
-pub(super) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<String> {
-    let most = match name.chars().count() {
-        0..=2 => 1,
-        3..=5 => 2,
-        _ => 3,
-    };
-    let scored = known.map(|other| (distance(name, other), other));
-    let best = scored.filter(|(distance, _)| *distance <= most).min()?;
-    (best.0 < name.chars().count()).then(|| best.1.to_string())
-}
-
-/// How many characters to insert, delete, replace or swap to make `a` into `b`.
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
-    for i in 1..=a.len() {
-        let mut row = vec![i];
-        for j in 1..=b.len() {
-            let change = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            let mut least = change.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                least = least.min(rows[i - 2][j - 2] + 1);
-            }
-            row.push(least);
-        }
-        rows.push(row);
-    }
-    rows[a.len()][b.len()]
 }
 
 #[cfg(test)]
@@ -406,16 +374,6 @@ mod tests {
             ("dir/main.sx", "/abs/a.sx", "/abs/a.sx"),
         ] {
             assert_eq!(beside(from, relative), path, "{from} {relative}");
-        }
-    }
-
-    #[test]
-    fn the_nearest_name_is_near() {
-        let known = ["softmax", "matmul", "max", "let*"];
-        for (name, near) in
-            [("sofmax", Some("softmax")), ("mamtul", Some("matmul")), ("zebra", None), ("q", None)]
-        {
-            assert_eq!(nearest(name, known.into_iter()).as_deref(), near, "{name}");
         }
     }
 }

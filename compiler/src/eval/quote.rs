@@ -3,7 +3,7 @@
 use super::builtin::Arg;
 use super::machine::{Eval, Machine};
 use super::scope::Env;
-use super::value::{Closure, List, Symbol, Value};
+use super::value::{Closure, Items, List, Symbol, Value};
 use crate::diag::{Code, Diagnostic, Span};
 use crate::syntax::{Datum, Tree};
 use std::rc::Rc;
@@ -14,7 +14,7 @@ pub(super) fn quoted(tree: &Tree, placed: bool) -> Value {
     let each = |items: &[Tree]| items.iter().map(|item| quoted(item, placed)).collect::<Vec<_>>();
     match &tree.datum {
         Datum::List(items) if items.is_empty() => Value::Nil,
-        Datum::List(items) => Value::List(List { items: Rc::new(each(items)), span }),
+        Datum::List(items) => Value::List(List { items: Items::new(each(items)), span }),
         Datum::Vector(items) => Value::vector(each(items)),
         Datum::Str(s) => Value::str(s.as_str()),
         Datum::Keyword(k) => Value::Keyword(k.as_str().into()),
@@ -63,11 +63,12 @@ impl Machine<'_> {
         if value.is_poisoned() {
             return Err(super::machine::Stop::Reported);
         }
+        self.measure(&value, site)?;
         match unquoted(&value, site) {
             Some(tree) => Ok(tree),
             None => {
                 let name = closure.name.as_deref().unwrap_or("the macro");
-                let message = format!("the macro `{name}` gives something that is not code: {value}");
+                let message = format!("the macro `{name}` gives something that is not code");
                 let diagnostic = Diagnostic::new(Code::EvalMacro, site, message);
                 Err(self.report(
                     diagnostic.note("code is made of lists, vectors, symbols, keywords, numbers and strings"),

@@ -1,5 +1,6 @@
 //! Names in force: lexical frames. What a file defines or imports is in `module`.
 
+use super::bury::{Buried, bury};
 use super::value::{Name, Slot, Value};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -11,6 +12,14 @@ pub(super) struct Env(Option<Rc<Frame>>);
 struct Frame {
     names: Vec<(Name, Slot)>,
     parent: Env,
+}
+
+/// However long the chain, dropping it takes no stack.
+impl Drop for Frame {
+    fn drop(&mut self) {
+        let slots = std::mem::take(&mut self.names).into_iter().map(|(_, slot)| Buried::Slot(slot));
+        bury(slots.chain([Buried::Env(std::mem::take(&mut self.parent))]));
+    }
 }
 
 impl Env {

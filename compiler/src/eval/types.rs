@@ -281,7 +281,7 @@ impl Machine<'_> {
                 let names = self.domain_names();
                 let known = DOMAINS.into_iter().chain(names.iter().map(|name| &**name));
                 let mut diagnostic = Diagnostic::new(Code::DomainType, tree.span, message);
-                if let Some(near) = super::module::nearest(name, known) {
+                if let Some(near) = crate::diag::suggest::nearest(name, known) {
                     diagnostic = diagnostic.help(format!("write `{near}`"));
                 }
                 Err(self.report(diagnostic))

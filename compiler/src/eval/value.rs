@@ -1,5 +1,6 @@
 //! What an expression can be.
 
+use super::bury::{Buried, bury};
 use super::lambda::Lambda;
 use super::scope::Env;
 use crate::diag::Span;
@@ -26,7 +27,7 @@ pub(super) enum Value {
     Symbol(Symbol),
     /// Never empty: the empty list is `Nil`.
     List(List),
-    Vector(Rc<Vec<Value>>),
+    Vector(Rc<Items>),
     Function(Rc<Function>),
     Tensor(Tensor),
     /// Named fields, in order.
@@ -41,6 +42,30 @@ pub(super) enum Value {
     Poisoned,
 }
 
+/// The elements of a list or vector. However deeply they nest, dropping them takes no stack.
+#[derive(Debug)]
+pub(super) struct Items(Vec<Value>);
+
+impl Items {
+    pub(super) fn new(values: Vec<Value>) -> Rc<Items> {
+        Rc::new(Items(values))
+    }
+}
+
+impl std::ops::Deref for Items {
+    type Target = [Value];
+
+    fn deref(&self) -> &[Value] {
+        &self.0
+    }
+}
+
+impl Drop for Items {
+    fn drop(&mut self) {
+        bury(std::mem::take(&mut self.0).into_iter().map(Buried::Value));
+    }
+}
+
 /// A symbol as data; the span survives into a macro's expansion.
 #[derive(Clone, Debug)]
 pub(super) struct Symbol {
@@ -51,7 +76,7 @@ pub(super) struct Symbol {
 /// A list that is not empty; the span survives into a macro's expansion.
 #[derive(Clone, Debug)]
 pub(super) struct List {
-    pub(super) items: Rc<Vec<Value>>,
+    pub(super) items: Rc<Items>,
     pub(super) span: Option<Span>,
 }
 
@@ -122,11 +147,11 @@ impl Function {
 
 impl Value {
     pub(super) fn list(items: Vec<Value>) -> Value {
-        if items.is_empty() { Value::Nil } else { Value::List(List { items: Rc::new(items), span: None }) }
+        if items.is_empty() { Value::Nil } else { Value::List(List { items: Items::new(items), span: None }) }
     }
 
     pub(super) fn vector(items: Vec<Value>) -> Value {
-        Value::Vector(Rc::new(items))
+        Value::Vector(Items::new(items))
     }
 
     pub(super) fn str(text: impl Into<Rc<str>>) -> Value {

@@ -286,6 +286,11 @@ impl<'a> Analysis<'a> {
         inlined.iter().filter(useful).max_by_key(|v| reads(v)).copied()
     }
 
+    /// Whether computing `v` computes `node` in place.
+    pub fn computes(&self, v: Value, node: NodeId) -> bool {
+        self.inlined_below(v).iter().any(|value| value.node == node)
+    }
+
     /// Every value that computing `v` computes in place, `v` among them.
     fn inlined_below(&self, v: Value) -> BTreeSet<Value> {
         let mut found = BTreeSet::from([v]);

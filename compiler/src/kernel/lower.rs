@@ -12,7 +12,6 @@ use super::group::Analysis;
 use super::index::{Idx, Space, Term, Unaligned, flatten, unflatten};
 use crate::ir::{Graph, NodeId, Op, Value, op};
 use std::collections::{BTreeSet, HashMap, HashSet};
-use sx_artifact::dtype::DType;
 use sx_artifact::kernel::{Const, FoldOp, Inst, Kernel, Reg, Val};
 use sx_artifact::scalar::ScalarFn;
 use sx_artifact::tensor::{Data, Tensor};
@@ -429,6 +428,12 @@ impl<'a> Lowering<'a> {
         guard: Option<Val>,
     ) -> Result<Val, Retry> {
         let refused = Err(Retry::Store(self.analysis.cut(v, self.root)));
+        if let Some(product) = &self.product
+            && self.analysis.computes(v, product.node)
+        {
+            // What is reduced is the product: it is stored, and this kernel reduces.
+            return Err(Retry::Store(self.analysis.cut(product.node.into(), self.root)));
+        }
         let operand = self.graph.node(v.node).args[0];
         let operand_ty = self.graph.ty(operand).clone();
         if guard.is_some() || self.product.is_some() || at.iter().any(Idx::is_gathered) {

@@ -13,8 +13,8 @@ use sx_artifact::dtype::DType;
 pub struct Opened {
     /// The graph.
     pub graph: Graph,
-    /// The library function that each node stood in, by node.
-    pub names: HashMap<NodeId, Arc<str>>,
+    /// The library function that nodes of an origin stood in, the outermost composite.
+    pub names: HashMap<OriginId, Arc<str>>,
 }
 
 /// Opens everything.
@@ -30,38 +30,33 @@ pub fn run(graph: &Graph) -> Opened {
         // A softmax is opened last: whether it is an attention's is only seen when its surroundings are open.
         let others = opened.ids().filter(is_open).any(|id| !is_softmax(opened.node(id)));
         let now = |id: NodeId| is_open(&id) && (!others || !is_softmax(opened.node(id)));
-        let (next, renamed) = open_once(&opened, now, &names);
-        opened = next;
-        names = renamed;
+        opened = open_once(&opened, now, &mut names);
     }
 }
 
 fn open_once(
     graph: &Graph,
     now: impl Fn(NodeId) -> bool,
-    names: &HashMap<NodeId, Arc<str>>,
-) -> (Graph, HashMap<NodeId, Arc<str>>) {
+    names: &mut HashMap<OriginId, Arc<str>>,
+) -> Graph {
     let mut work = Rewrite::new(graph);
-    let mut renamed = HashMap::new();
     for id in graph.ids() {
         let node = graph.node(id);
-        let before = work.new.nodes().len() as u32;
-        let mut name = names.get(&id).cloned();
         let results = match &node.op {
             Op::Composite(composite) if now(id) => {
-                name = name.or_else(|| Some(Arc::from(composite.name.as_str())));
-                inline(&mut work, node, &composite.region)
+                let known = names.get(&node.origin).cloned();
+                let name = known.unwrap_or_else(|| Arc::from(composite.name.as_str()));
+                let first = work.new.origins().len() as u32;
+                let results = inline(&mut work, node, &composite.region);
+                let last = work.new.origins().len() as u32;
+                names.extend((first..last).map(|origin| (OriginId(origin), Arc::clone(&name))));
+                results
             }
             _ => work.copy(node),
         };
-        if let Some(name) = name {
-            (before..work.new.nodes().len() as u32).for_each(|n| {
-                renamed.insert(NodeId(n), Arc::clone(&name));
-            });
-        }
         work.set(results);
     }
-    (work.finish(), renamed)
+    work.finish()
 }
 
 /// Copies a region's nodes in place of the node that owns it.

@@ -7,6 +7,7 @@ pub mod text;
 
 use crate::diag::Sources;
 use crate::ir::{Graph, NodeId, Op, OriginId, Value, op};
+use crate::kernel::group::Groups;
 use crate::kernel::lower::Lowered;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -25,16 +26,16 @@ pub struct Planned {
 pub struct Grouped<'a> {
     /// The graph that was grouped.
     pub graph: &'a Graph,
-    /// Its kernels, operands first.
-    pub kernels: Vec<Lowered>,
-    /// In whose buffer a value is.
-    pub storage: &'a dyn Fn(Value) -> Value,
-    /// The library function that a node stood in.
-    pub names: &'a HashMap<NodeId, Arc<str>>,
+    /// The graph as it was traced: the domains of its outputs are what the artifact declares.
+    pub traced: &'a Graph,
+    /// The kernels.
+    pub groups: &'a Groups<'a>,
+    /// The library function that nodes of an origin stood in.
+    pub names: &'a HashMap<OriginId, Arc<str>>,
 }
 
 /// The program of a grouped graph.
-pub fn plan(grouped: Grouped<'_>, sources: &Sources) -> Planned {
+pub fn plan(grouped: &Grouped<'_>, sources: &Sources) -> Planned {
     let mut plan = Plan {
         graph: grouped.graph,
         sources,
@@ -53,9 +54,9 @@ pub fn plan(grouped: Grouped<'_>, sources: &Sources) -> Planned {
         origin_of: HashMap::new(),
     };
     plan.inputs();
-    let copies = plan.outputs(&grouped);
+    let copies = plan.outputs(grouped);
     let hollow = |lowered: &&Lowered| lowered.writes.iter().all(|&v| grouped.graph.ty(v).count() == 0);
-    for lowered in grouped.kernels.iter().filter(|lowered| !hollow(lowered)) {
+    for lowered in grouped.groups.kernels.iter().filter(|lowered| !hollow(lowered)) {
         plan.launch(lowered);
     }
     for (from, to) in copies {
@@ -71,7 +72,7 @@ pub fn plan(grouped: Grouped<'_>, sources: &Sources) -> Planned {
 struct Plan<'a> {
     graph: &'a Graph,
     sources: &'a Sources,
-    names: &'a HashMap<NodeId, Arc<str>>,
+    names: &'a HashMap<OriginId, Arc<str>>,
     program: Program,
     constants: Vec<(String, Arc<Tensor>)>,
     resource_of: HashMap<Value, u32>,
@@ -109,8 +110,11 @@ impl Plan<'_> {
         let mut copies = Vec::new();
         for output in &self.graph.outputs {
             let resource = self.add(output.name.clone(), output.value, Role::Output);
-            let stored = (grouped.storage)(output.value);
-            let computed = grouped.kernels.iter().any(|k| k.writes.contains(&stored));
+            let traced = grouped.traced.outputs.iter().find(|traced| traced.name == output.name);
+            let declared = traced.map(|traced| names::domain(grouped.traced.ty(traced.value)));
+            self.program.resources[resource as usize].domain = declared.unwrap_or_default();
+            let stored = grouped.groups.storage(output.value);
+            let computed = grouped.groups.kernels.iter().any(|k| k.writes.contains(&stored));
             if computed && !self.resource_of.contains_key(&stored) {
                 self.resource_of.insert(stored, resource);
             } else {

@@ -9,7 +9,7 @@ use sx_artifact::kernel::Work;
 use sx_artifact::program::Check;
 
 /// A readable name for what a kernel computes: the library function it comes from, or its operations.
-pub fn kernel(graph: &Graph, lowered: &Lowered, names: &HashMap<NodeId, Arc<str>>) -> String {
+pub fn kernel(graph: &Graph, lowered: &Lowered, names: &HashMap<OriginId, Arc<str>>) -> String {
     let mut parts: Vec<String> = Vec::new();
     match lowered.kernel.work {
         Work::Contract(_) => parts.push("matmul".to_owned()),
@@ -17,7 +17,7 @@ pub fn kernel(graph: &Graph, lowered: &Lowered, names: &HashMap<NodeId, Arc<str>
         Work::Loop(_) => {}
     }
     for id in &lowered.nodes {
-        let part = match names.get(id) {
+        let part = match names.get(&graph.node(*id).origin) {
             Some(name) if matches!(lowered.kernel.work, Work::Attention(_)) && &**name == "attention" => {
                 continue;
             }

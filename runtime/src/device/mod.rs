@@ -4,7 +4,11 @@
 //! decides nothing that the compiler could have decided: it picks variants by their stated conditions,
 //! allocates what the plan says, binds, launches, reads back.
 
+pub mod cpu;
 pub mod wgpu;
+pub mod select;
+
+pub use select::{Devices, Found, Selected, devices, select};
 
 use crate::error::Error;
 use sx_artifact::program::{Program, Resource};

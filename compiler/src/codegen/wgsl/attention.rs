@@ -5,7 +5,7 @@
 //! shares one, its invocations taking a key each for the scores and a column each for the values.
 
 use super::body::Spell;
-use super::code::{Code, coordinates, names, open_flat, open_grouped};
+use super::code::{Code, coordinates, names, open_count, open_flat, open_grouped};
 use super::header::{Header, Pack, pack, per_word};
 use super::part::Part;
 use super::text::Text;
@@ -109,7 +109,7 @@ impl Fused<'_> {
         open_flat(&mut t, 8);
         self.open_query(&mut t, "id.x", "groups.x * 8u");
         t.line(format!("var query: array<f32, {}>;", a.d.max(1)));
-        t.line(format!("for (var d = 0u; d < {}u; d++) {{", a.d));
+        open_count(&mut t, "d", a.d);
         let name = self.operand(&mut t, &a.query, &self.query, "q", ["t", "d"], [a.t, a.d])?;
         t.line(format!("query[d] = {name};"));
         t.line("}");
@@ -121,7 +121,7 @@ impl Fused<'_> {
         self.block_values(&mut t)?;
         t.line("}");
         self.header.open(&mut t, &self.packs.iter().copied().enumerate().collect::<Vec<_>>());
-        t.line(format!("for (var e = 0u; e < {}u; e++) {{", a.e));
+        open_count(&mut t, "e", a.e);
         self.write(&mut t, "sums[e]", "total")?;
         t.close(3);
         Ok(Code::new(&self.header, &self.part.sources, t, 8, self.queries.div_ceil(8).min(4096)))
@@ -134,7 +134,7 @@ impl Fused<'_> {
             t.line(format!("let s{i} = min(s0 + {i}u, keys - 1u);"));
             t.line(format!("var x{i}dot = 0.0f;"));
         }
-        t.line(format!("for (var d = 0u; d < {}u; d++) {{", a.d));
+        open_count(t, "d", a.d);
         t.line("let q = query[d];");
         for i in 0..BLOCK {
             let s = format!("s{i}");
@@ -152,7 +152,7 @@ impl Fused<'_> {
             t.line(format!("block = sx_maximum(block, score{i});"));
         }
         self.rescale(t, "block");
-        t.line(format!("for (var e = 0u; e < {}u; e++) {{", a.e));
+        open_count(t, "e", a.e);
         t.line("sums[e] *= shrink;");
         t.line("}");
         for i in 0..BLOCK {
@@ -173,7 +173,7 @@ impl Fused<'_> {
 
     fn block_values(&self, t: &mut Text) -> Result<(), String> {
         let a = self.a;
-        t.line(format!("for (var e = 0u; e < {}u; e++) {{", a.e));
+        open_count(t, "e", a.e);
         let mut terms = vec![];
         for i in 0..BLOCK {
             let s = format!("s{i}");
@@ -237,7 +237,7 @@ impl Fused<'_> {
         let a = self.a;
         t.line("let s = min(s0 + lane, keys - 1u);");
         t.line("var xdot = 0.0f;");
-        t.line(format!("for (var d = 0u; d < {}u; d++) {{", a.d));
+        open_count(t, "d", a.d);
         let name = self.operand(t, &a.key, &self.key, "k", ["s", "d"], [a.s, a.d])?;
         t.line(format!("xdot += query[d] * {name};"));
         t.line("}");

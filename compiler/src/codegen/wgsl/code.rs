@@ -65,6 +65,12 @@ pub(super) fn open_grouped(t: &mut Text, workgroup: u32) {
     ));
 }
 
+/// Opens a loop that counts `name` from 0 to `count`. Its end is hidden behind the record's zero: drivers that
+/// unroll it would take seconds to compile what comes of it.
+pub(super) fn open_count(t: &mut Text, name: &str, count: u64) {
+    t.line(format!("for (var {name} = 0u; {name} < ({count}u ^ sx.zero); {name}++) {{"));
+}
+
 /// Names of coordinates: `prefix` and a number.
 pub(super) fn names(prefix: &str, count: usize) -> Vec<String> {
     (0..count).map(|i| format!("{prefix}{i}")).collect()

@@ -5,7 +5,7 @@
 //! *Tiled*: a workgroup of 256 computes 64 by 64 through workgroup memory, 4 by 4 an invocation.
 
 use super::body::Spell;
-use super::code::{Code, coordinates, names, open_grouped};
+use super::code::{Code, coordinates, names, open_count, open_grouped};
 use super::header::{Header, Pack, pack, per_word};
 use super::part::{Part, operand_reg};
 use super::scalar;
@@ -153,7 +153,7 @@ impl<'a> Product<'a> {
             }
         }
         for (name, size) in k.iter().zip(&self.c.k) {
-            t.line(format!("for (var {name} = 0u; {name} < {size}u; {name}++) {{"));
+            open_count(t, name, *size);
         }
         for spell in &right {
             spell.inner(t, &rhs_wanted)?;
@@ -197,11 +197,11 @@ impl<'a> Product<'a> {
 
     /// Runs the epilogue over an invocation's results and stores what it gives.
     fn write(&self, t: &mut Text) -> Result<(), String> {
-        t.line(format!("for (var i = 0u; i < {}u; i++) {{", self.rows));
-        t.line(format!("let m = m0 + i;\n"));
+        open_count(t, "i", self.rows);
+        t.line("let m = m0 + i;");
         t.line(format!("if (m < {}u) {{", self.m));
         self.header.open(t, &self.packs.iter().copied().enumerate().collect::<Vec<_>>());
-        t.line(format!("for (var j = 0u; j < {}u; j++) {{", self.columns));
+        open_count(t, "j", self.columns);
         t.line("let n = n0 + j;");
         t.line(format!("if (n < {}u) {{", self.n));
         let (b, m, n) =

@@ -4,7 +4,7 @@
 //! workgroup, in phases: what the first folds need, the folds, what the next need, …, then the stores.
 
 use super::body::Spell;
-use super::code::{Code, coordinates, names, open_flat, open_grouped};
+use super::code::{Code, coordinates, names, open_count, open_flat, open_grouped};
 use super::header::{Header, Pack, pack};
 use super::part::Part;
 use super::scalar;
@@ -12,6 +12,9 @@ use super::text::Text;
 use super::values::{Repr, Values, operands};
 use sx_artifact::kernel::{FoldOp, Inst, Loop, Store, Val};
 use sx_artifact::wgpu::When;
+
+/// Instructions up to which a map's few elements may be unrolled.
+const SMALL: usize = 12;
 
 /// Invocations that share a row on a GPU.
 const SHARED: u32 = 256;
@@ -37,13 +40,24 @@ fn map(part: &Part, l: &Loop, when: When) -> Result<Code, String> {
     let header = Header::new(&part.kernel, &l.stores, &packs);
     let values = Values::new(&l.body, &part.kernel.args, &l.dims, l.dims.len());
     let count: u64 = l.dims.iter().product();
-    let each = gathered(&packs);
+    let each = gathered(&packs).max(4);
     let units = count.div_ceil(each as u64);
     let coords = names("d", l.dims.len());
     let mut t = Text::default();
     open_flat(&mut t, 64);
     t.line(format!("for (var unit = id.x; unit < {units}u; unit += groups.x * 64u) {{"));
-    let open = open_unit(&mut t, &header, &packs, each, "e", count);
+    header.open(&mut t, &packs.iter().copied().enumerate().collect::<Vec<_>>());
+    if part.kernel.args.len() <= 3 && l.body.insts.len() <= SMALL {
+        t.line(format!("for (var j = 0u; j < {each}u; j++) {{"));
+    } else {
+        open_count(&mut t, "j", each as u64);
+    }
+    t.line(format!("let e = unit * {each}u + j;"));
+    if !count.is_multiple_of(each as u64) {
+        t.line(format!("if (e >= {count}u) {{"));
+        t.line("break;");
+        t.line("}");
+    }
     coordinates(&mut t, "e", &coords, &l.dims);
     let mut spell = Spell::new(&values, &header, "");
     spell.coords(&coords, &l.dims, false);
@@ -51,8 +65,8 @@ fn map(part: &Part, l: &Loop, when: When) -> Result<Code, String> {
     for (i, store) in l.stores.iter().enumerate() {
         header.store(&mut t, &spell, i, store, packs[i], &format!("e == {}u", count.max(1) - 1));
     }
-    t.close(open + 2);
-    let groups = if when == When::Gpu { units.div_ceil(256) } else { units.div_ceil(2048).min(256) };
+    t.close(3);
+    let groups = if when == When::Gpu { units.div_ceil(64) } else { units.div_ceil(512).min(256) };
     Ok(Code::new(&header, &part.sources, t, 64, groups))
 }
 
@@ -68,7 +82,7 @@ fn open_unit(t: &mut Text, header: &Header<'_>, packs: &[Pack], each: u32, name:
         return 0;
     }
     header.open(t, &packs.iter().copied().enumerate().collect::<Vec<_>>());
-    t.line(format!("for (var j_{name} = 0u; j_{name} < {each}u; j_{name}++) {{"));
+    open_count(t, &format!("j_{name}"), each as u64);
     t.line(format!("let {name} = unit * {each}u + j_{name};"));
     t.line(format!("if ({name} >= {count}u) {{"));
     t.line("break;");
@@ -296,13 +310,13 @@ impl<'a> Rows<'a> {
                 return 1;
             }
             t.line(format!("for (var some = lane; some < {}u; some += {w}u) {{", length / each as u64));
-            t.line(format!("for (var j = 0u; j < {each}u; j++) {{"));
+            open_count(t, "j", each as u64);
             t.line(format!("let l = some * {each}u + j;"));
             coordinates(t, "l", a, &self.l.along);
             return 2;
         }
         for (name, size) in a.iter().zip(&self.l.along) {
-            t.line(format!("for (var {name} = 0u; {name} < {size}u; {name}++) {{"));
+            open_count(t, name, *size);
         }
         a.len()
     }

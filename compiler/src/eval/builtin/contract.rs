@@ -29,7 +29,7 @@ fn matmul(m: &mut Machine<'_>, call: &Call) -> Eval {
         Some(arg) => match &arg.value {
             Value::Keyword(name) if &**name == "f32" => true,
             other => {
-                let message = format!("matmul: `:out` is `:f32` or left out, not {other}");
+                let message = format!("matmul: `:out` is `:f32` or left out, not {}", other.kind());
                 return Err(m.fail(Code::DimDtype, arg.span, message));
             }
         },

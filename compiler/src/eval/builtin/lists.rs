@@ -34,7 +34,7 @@ pub(super) static TABLE: [Builtin; 28] = [
     builtin!("integerp" 1 Some(1), &[], "(integerp x)" "whether the argument is an integer" "(integerp 1.5) ; => false" |_, c| Ok(Value::Bool(matches!(Number::of(&c.args[0].value), Some(Number::Int(_)))))),
     builtin!("stringp" 1 Some(1), &[], "(stringp x)" "whether the argument is a string" "(stringp \"a\") ; => true" |_, c| Ok(Value::Bool(matches!(c.args[0].value, Value::Str(_))))),
     builtin!("listp" 1 Some(1), &[], "(listp x)" "whether the argument is a list or a vector" "(listp [1]) ; => true" |_, c| Ok(Value::Bool(c.args[0].value.items().is_some()))),
-    builtin!("member" 2 Some(2), &[], "(member x xs)" "whether an element equals the first argument" "(member 2 [1 2]) ; => true" |m, c| { let found = m.items("member", &c.args[1])?.iter().any(|x| x.same(&c.args[0].value)); Ok(Value::Bool(found)) }),
+    builtin!("member" 2 Some(2), &[], "(member x xs)" "whether an element equals the first argument" "(member 2 [1 2]) ; => true" |m, c| { m.measure_args(c)?; let found = m.items("member", &c.args[1])?.iter().any(|x| x.same(&c.args[0].value)); Ok(Value::Bool(found)) }),
 ];
 
 fn values(call: &Call) -> Vec<Value> {
@@ -48,7 +48,7 @@ fn like(arg: &Arg, items: Vec<Value>) -> Value {
 
 fn cons(m: &mut Machine<'_>, call: &Call) -> Eval {
     let rest = m.items("cons", &call.args[1])?;
-    m.spend(rest.len() as u64 / 8, call.span)?;
+    m.spend(rest.len() as u64 / 4, call.span)?;
     let items = std::iter::once(&call.args[0].value).chain(rest).cloned().collect();
     Ok(Value::list(items))
 }
@@ -89,7 +89,7 @@ fn append(m: &mut Machine<'_>, call: &Call) -> Eval {
     for arg in &call.args {
         items.extend(m.items("append", arg)?.iter().cloned());
     }
-    m.spend(items.len() as u64 / 8, call.span)?;
+    m.spend(items.len() as u64 / 2, call.span)?;
     Ok(like(first, items))
 }
 
@@ -235,7 +235,7 @@ fn field(m: &mut Machine<'_>, call: &Call) -> Eval {
         },
     };
     let diagnostic = Diagnostic::new(Code::TypeRange, key.span, format!("field: there is no field `{name}`"));
-    Err(match crate::eval::module::nearest(name, names.iter().map(String::as_str)) {
+    Err(match crate::diag::suggest::nearest(name, names.iter().map(String::as_str)) {
         Some(near) => m.report(diagnostic.help(format!("write `:{near}`"))),
         None => m.report(diagnostic.note(format!("the fields are {}", names.join(", ")))),
     })

@@ -98,6 +98,11 @@ pub(super) fn all() -> impl Iterator<Item = &'static Builtin> {
 }
 
 impl Machine<'_> {
+    /// Counts the parts of the arguments as steps: for what walks them.
+    fn measure_args(&mut self, call: &Call) -> Eval<()> {
+        call.args.iter().try_for_each(|arg| self.measure(&arg.value, arg.span))
+    }
+
     /// Calls a builtin: separates keywords from positional arguments and counts both.
     pub(super) fn call_builtin(&mut self, builtin: &'static Builtin, args: Vec<Arg>, span: Span) -> Eval {
         if args.iter().any(|arg| arg.value.is_poisoned()) {

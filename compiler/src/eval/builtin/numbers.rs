@@ -168,6 +168,7 @@ fn equal(m: &mut Machine<'_>, call: &Call) -> Eval {
     if call.has_tensor() {
         return compare_tensors(m, call, ScalarFn::Eq);
     }
+    m.measure_args(call)?;
     Ok(Value::Bool(call.args.windows(2).all(|pair| pair[0].value.same(&pair[1].value))))
 }
 
@@ -175,6 +176,7 @@ fn unequal(m: &mut Machine<'_>, call: &Call) -> Eval {
     if call.has_tensor() {
         return compare_tensors(m, call, ScalarFn::Ne);
     }
+    m.measure_args(call)?;
     Ok(Value::Bool(!call.args[0].value.same(&call.args[1].value)))
 }
 

@@ -7,7 +7,7 @@ use crate::eval::value::{Symbol, Value};
 
 pub(super) static TABLE: [Builtin; 8] = [
     builtin!("format" 1 None, &[], "(format \"text ~a\" x...)" "a string with the arguments in the places of `~a` (as read by people) and `~s` (as written in programs)" "(format \"layer.~a\" 3) ; => \"layer.3\"" format_text),
-    builtin!("string" 0 None, &[], "(string x...)" "the arguments as text, one after the other" "(string \"a\" 1) ; => \"a1\"" |_, c| Ok(Value::str(c.args.iter().map(|arg| plain(&arg.value)).collect::<String>()))),
+    builtin!("string" 0 None, &[], "(string x...)" "the arguments as text, one after the other" "(string \"a\" 1) ; => \"a1\"" string),
     builtin!("join" 2 Some(2), &[], "(join separator strings)" "strings with a separator between them" "(join \", \" '(\"a\" \"b\")) ; => \"a, b\"" join),
     builtin!("split" 2 Some(2), &[], "(split separator text)" "the parts of a string between separators" "(split \",\" \"a,b\") ; => (\"a\" \"b\")" split),
     builtin!("symbol" 1 Some(1), &[], "(symbol name)" "the symbol with a name, for macros" "(symbol \"x\") ; => x" |m, c| { let name = m.string("symbol", &c.args[0])?; Ok(Value::Symbol(Symbol { name, span: None })) }),
@@ -15,6 +15,11 @@ pub(super) static TABLE: [Builtin; 8] = [
     builtin!("error" 1 None, &[], "(error \"text ~a\" x...)" "ends the evaluation with a message, made as by `format`" "(error \"no such layer: ~a\" 7)" error),
     builtin!("assert" 1 None, &[], "(assert test \"text ~a\" x...)" "ends the evaluation with a message unless the test is true" "(assert (= 1 1) \"one is one\") ; => nil" assert),
 ];
+
+fn string(m: &mut Machine<'_>, call: &Call) -> Eval {
+    m.measure_args(call)?;
+    Ok(Value::str(call.args.iter().map(|arg| plain(&arg.value)).collect::<String>()))
+}
 
 /// As people read it: strings without quotes.
 fn plain(value: &Value) -> String {
@@ -25,6 +30,7 @@ fn plain(value: &Value) -> String {
 }
 
 fn format_text(m: &mut Machine<'_>, call: &Call) -> Eval {
+    m.measure_args(call)?;
     // A destination of nil, as in Common Lisp, is taken and means the same.
     let args = if matches!(call.args[0].value, Value::Nil) { &call.args[1..] } else { &call.args[..] };
     match formatted(m, call, args)? {
@@ -80,6 +86,7 @@ fn formatted(m: &mut Machine<'_>, call: &Call, args: &[Arg]) -> Eval<Option<Stri
 }
 
 fn join(m: &mut Machine<'_>, call: &Call) -> Eval {
+    m.measure_args(call)?;
     let separator = m.string("join", &call.args[0])?;
     let parts: Vec<String> = m.items("join", &call.args[1])?.iter().map(plain).collect();
     Ok(Value::str(parts.join(&separator)))
@@ -94,6 +101,7 @@ fn split(m: &mut Machine<'_>, call: &Call) -> Eval {
 }
 
 fn error(m: &mut Machine<'_>, call: &Call) -> Eval {
+    m.measure_args(call)?;
     let message = match formatted(m, call, &call.args)? {
         Some(text) => text,
         None => call.args.iter().map(|arg| plain(&arg.value)).collect::<Vec<_>>().join(" "),
@@ -102,6 +110,7 @@ fn error(m: &mut Machine<'_>, call: &Call) -> Eval {
 }
 
 fn assert(m: &mut Machine<'_>, call: &Call) -> Eval {
+    m.measure_args(call)?;
     let test = &call.args[0];
     if matches!(test.value, Value::Tensor(_)) {
         let text = m.operand_text(&test.value, test.span);

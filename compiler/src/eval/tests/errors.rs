@@ -19,7 +19,10 @@ fn ordinary_mistakes_have_codes() {
         ("(foo 1)", "E-NAME-001: `foo` is not defined"),
         ("(def a 1) (def a 2)", "E-NAME-002: `a` is defined twice"),
         ("(def if 1)", "E-NAME-003: `if` is a special form and cannot be defined"),
-        ("(list if)", "E-NAME-003: `if` is a special form: it has no value, and can only stand at the head of a form"),
+        (
+            "(list if)",
+            "E-NAME-003: `if` is a special form: it has no value, and can only stand at the head of a form",
+        ),
         ("(let ((x)) (let y 1))", "E-FORM-001: this form is written `(let ((name value)...) body...)`"),
         ("(let () (def x 1))", "E-FORM-002: `def` stands only at the top of a file"),
         ("(defun f (x) x) (f)", "E-CALL-001: `f` takes 1 argument, and 0 given here"),
@@ -31,12 +34,15 @@ fn ordinary_mistakes_have_codes() {
         ("(nth 5 [1 2])", "E-TYPE-002: nth: there is no element 5 in a sequence of 2"),
         ("(defun f () (f)) (f)", "E-EVAL-002: expressions and calls nest more than 1000 deep"),
         ("(do ((i 0 (+ i 1))) (nil))", "E-EVAL-001: the program takes more than 200000 steps"),
-        ("(defun f (n) (+ (f (+ n 1)) (f (+ n 2)))) (f 0)", "E-EVAL-002: expressions and calls nest more than 1000 deep"),
+        (
+            "(defun f (n) (+ (f (+ n 1)) (f (+ n 2)))) (f 0)",
+            "E-EVAL-002: expressions and calls nest more than 1000 deep",
+        ),
         ("(error \"no ~a\" 7)", "E-EVAL-003: no 7"),
         ("(assert (= 1 2))", "E-EVAL-004: `(= 1 2)` does not hold"),
         ("(* 9223372036854775807 2)", "E-EVAL-005: *: the result does not fit an integer of 64 bits"),
         ("(div 1 0)", "E-EVAL-005: div: division by zero"),
-        ("(defmacro m () +) (m)", "E-EVAL-006: the macro `m` gives something that is not code: #<function +>"),
+        ("(defmacro m () +) (m)", "E-EVAL-006: the macro `m` gives something that is not code"),
         ("(import \"gone.sx\")", "E-MOD-001: `gone.sx` cannot be read: no such file"),
         ("(import sx/mm)", "E-MOD-003: there is no module `sx/mm`"),
         ("(neg 1)", "E-DIM-003: neg: a tensor was expected, and `1` is an integer"),
@@ -44,15 +50,24 @@ fn ordinary_mistakes_have_codes() {
         ("(zeros [2])", "E-FLOW-003: zeros: there is no graph being traced here"),
         ("(defdomain Unit [0 1])", "E0503: `Unit` is the name of a built-in domain or dtype"),
         ("(defdomain D [2 1])", "E0503: the domain `D` is empty"),
-        ("(defun f ((x Unit :f32)) x)", "E0503: a type is a shape, a dtype and a domain, each optional, in this order"),
+        (
+            "(defun f ((x Unit :f32)) x)",
+            "E0503: a type is a shape, a dtype and a domain, each optional, in this order",
+        ),
         ("(defun f ((x [b] Prob over)) x)", "E0503: `over` is not a domain"),
         ("(lambda ((x [b C] (Prob :over D))) x)", "E0503: `D` is not an axis of this type"),
         ("(defun f (x) (lambda ((y :f32 Mask)) y))", "E0503: `:f32` and `Mask` make no sense together"),
-        ("(defun f ((x Index)) x)", "E0503: `Index` takes the axis it points into: `(Index V)` or `(Index 10)`"),
+        (
+            "(defun f ((x Index)) x)",
+            "E0503: `Index` takes the axis it points into: `(Index V)` or `(Index 10)`",
+        ),
         ("(defun f ((x :i64 Prob)) x)", "E0503: `:i64` and `Prob` make no sense together"),
         ("(defun f ((x :f16)) x)", "E-DIM-002: `:f16` is not a dtype"),
         // What follows from a mistake is not reported; what stands beside it is.
-        ("(def a (foo)) (def b (+ a 1)) (if a b (baz)) (list (bar) b)", "E-NAME-001: `foo` is not defined\nE-NAME-001: `bar` is not defined"),
+        (
+            "(def a (foo)) (def b (+ a 1)) (if a b (baz)) (list (bar) b)",
+            "E-NAME-001: `foo` is not defined\nE-NAME-001: `bar` is not defined",
+        ),
     ];
     for (program, printed) in cases {
         assert_eq!(value_of(program), printed, "{program}");
@@ -101,7 +116,8 @@ fn tensor_mistakes_have_codes() {
         ("(normal [2])", "E-NAME-001"),
     ];
     for (body, code) in cases {
-        let program = format!("(import sx/nn)\n(defgraph g ((x [2 3]) (i [2 3] :i32) (m [2 3] Mask)) {body})");
+        let program =
+            format!("(import sx/nn)\n(defgraph g ((x [2 3]) (i [2 3] :i32) (m [2 3] Mask)) {body})");
         assert_eq!(codes(&program), [code], "{body}");
     }
 }
@@ -132,7 +148,8 @@ fn calls_check_the_types_they_meet() {
         ("((x [V])) (sum (+ x (zeros [V])) :axes [V])", "(f (zeros [5]))"),
     ];
     for (signature, call) in fine {
-        let program = format!("(import sx/nn)\n(defaxis V 5)\n(defun f {signature})\n(defgraph g ((z [2])) {call})");
+        let program =
+            format!("(import sx/nn)\n(defaxis V 5)\n(defun f {signature})\n(defgraph g ((z [2])) {call})");
         assert_eq!(codes(&program), Vec::<String>::new(), "{signature} {call}");
     }
 }
@@ -198,4 +215,65 @@ fn imports_bring_names_and_cycles_are_told() {
 fn a_run_reports_the_mistakes_of_every_graph() {
     let program = "(defgraph f ((x [2])) (+ x (zeros [3])))\n(defgraph g ((x [2])) (let ((a (foo x)) (b (bar x))) (+ a b)))\n(defgraph h (x) x)";
     assert_eq!(codes(program), ["E-DIM-001", "E-NAME-001", "E-NAME-001", "E-GRAPH-004"]);
+}
+
+#[test]
+fn the_deepest_nesting_fits_the_stack() {
+    for body in [
+        "(defun f (n) (let* ((m (+ n 1))) (cond ((< n 0) 1) (else (progn (if (f m) 1 2))))))",
+        "(defun f (n) (map (lambda (x) (apply f (list (+ x n)))) [1 2]))",
+        "(defun f (n) (reduce (lambda (a b) (case (multiple-value-bind (x) (f a) x) (1 2))) '(1 2)))",
+        "(defmacro m (x) `(and (f ,x) 1)) (defun f (n) (dotimes (i 1) (dolist (j '(1)) (m [[[(f n)]]]))))",
+        "(defun f (n &key (k (f n :k (f n)))) (format \"~a\" (list k)))",
+    ] {
+        assert_eq!(codes(&format!("{body} (f 0)")), ["E-EVAL-002"], "{body}");
+    }
+    let inside = "(import sx/nn) (defun f (x) (softmax (scope \"a\" (with-numerics (:precision :bf16) (f x))))) (defgraph g ((x [2])) (f x))";
+    assert_eq!(codes(inside), ["E-EVAL-002"]);
+}
+
+#[test]
+fn what_nests_or_grows_without_end_ends_in_a_diagnostic() {
+    let cases = [
+        ("(let ((x nil)) (dotimes (i 30000) (set! x (list x))) 1)", "1"),
+        ("(let ((x nil)) (dotimes (i 30000) (let ((y x)) (set! x (lambda () y)))) 1)", "1"),
+        (
+            "(let ((x nil)) (dotimes (i 5000) (set! x (list x))) (format \"~a\" x))",
+            "E-EVAL-002: a value nests too deeply, or has too many parts, to be walked",
+        ),
+        (
+            "(let ((x '(1))) (dotimes (i 60) (set! x (list x x))) (= x x))",
+            "E-EVAL-002: a value nests too deeply, or has too many parts, to be walked",
+        ),
+        (
+            "(let ((x \"ab\")) (dotimes (i 60) (set! x (string x x))))",
+            "E-EVAL-002: a value nests too deeply, or has too many parts, to be walked",
+        ),
+        (
+            "(let ((x [1])) (dotimes (i 60) (set! x (append x x))))",
+            "E-EVAL-001: the program takes more than 200000 steps",
+        ),
+    ];
+    for (program, printed) in cases {
+        assert_eq!(value_of(program), printed, "{program}");
+    }
+}
+
+#[test]
+fn the_seeds_example_gives_the_seeds_message() {
+    let (mut sources, mut sink) = (Sources::default(), Sink::default());
+    let root = sources.add("bad-shape.sx", include_str!("../../../../tests/ui/bad-shape.sx"));
+    let mut loader = Files(HashMap::new());
+    assert!(evaluate(&mut sources, &mut sink, root, &mut loader, &EvalOptions::default()).is_none());
+    assert_eq!(
+        render_all(sink.diagnostics(), &sources, Paint::Plain),
+        "\
+error[E-DIM-001]: matmul: inner dims differ: [2, 16] x [32, 8]
+  --> bad-shape.sx:7:15
+   |
+ 7 |   (lambda (x) (matmul x weight)))
+   |               ^^^^^^^^^^^^^^^^^
+note: operands: `x` [2, 16] f32, `weight` [32, 8] f32
+"
+    );
 }

@@ -59,17 +59,29 @@ fn expressions_have_their_values() {
         ("(+ 1 (values 2 3))", "3"),
         ("(let ((f (let ((n 0)) (lambda () (set! n (+ n 1)) n)))) (f) (f))", "2"),
         // functions
-        ("(defun f (a &optional (b 2) c) (list a b c)) (list (f 1) (f 1 5) (f 1 5 6))", "((1 2 nil) (1 5 nil) (1 5 6))"),
-        ("(defun f (a &key (b 2) (c b)) (list a b c)) (list (f 1) (f 1 :c 7) (f 1 :c 1 :b 9))", "((1 2 2) (1 2 7) (1 9 1))"),
+        (
+            "(defun f (a &optional (b 2) c) (list a b c)) (list (f 1) (f 1 5) (f 1 5 6))",
+            "((1 2 nil) (1 5 nil) (1 5 6))",
+        ),
+        (
+            "(defun f (a &key (b 2) (c b)) (list a b c)) (list (f 1) (f 1 :c 7) (f 1 :c 1 :b 9))",
+            "((1 2 2) (1 2 7) (1 9 1))",
+        ),
         ("(defun f (a &rest xs) (list a xs)) (list (f 1) (f 1 2 3))", "((1 nil) (1 (2 3)))"),
         ("(defun f (:optional) 1)", "E-FORM-001: a parameter is `name` or `(name TYPE…)`"),
         ("(defun fib (n) (if (< n 2) n (+ (fib (- n 1)) (fib (- n 2))))) (fib 15)", "610"),
-        ("(defun even (n) (if (= n 0) true (odd (- n 1)))) (defun odd (n) (if (= n 0) false (even (- n 1)))) (even 10)", "true"),
+        (
+            "(defun even (n) (if (= n 0) true (odd (- n 1)))) (defun odd (n) (if (= n 0) false (even (- n 1)))) (even 10)",
+            "true",
+        ),
         ("(def width 4) (defun area () (* width width)) (area)", "16"),
         ("(funcall (lambda (x &optional y) (list x y)) 1)", "(1 nil)"),
         ("(apply + 1 2 '(3 4))", "10"),
         // lists
-        ("(list (cons 1 nil) (first '()) (rest '(1)) (nth -1 [1 2 3]) (length \"héé\") (reverse '(1 2)))", "((1) nil nil 3 3 (2 1))"),
+        (
+            "(list (cons 1 nil) (first '()) (rest '(1)) (nth -1 [1 2 3]) (length \"héé\") (reverse '(1 2)))",
+            "((1) nil nil 3 3 (2 1))",
+        ),
         ("(list (append '(1) [2]) (append [1] '(2)) (append))", "((1 2) [1 2] nil)"),
         ("(list (range 3) (range 1 4) (range 6 0 -2) (range 0))", "((0 1 2) (1 2 3) (6 4 2) nil)"),
         ("(map (lambda (x y) (* x y)) '(1 2 3) [4 5])", "(4 10)"),
@@ -77,7 +89,10 @@ fn expressions_have_their_values() {
         ("(reduce (lambda (a b) (+ (* 10 a) b)) '(1 2 3))", "123"),
         ("(zip '(1 2) '(a b))", "((1 a) (2 b))"),
         ("(list (getf '(:a 1 :b 2) :b) (getf '(:a 1) :c) (getf nil :c 7) (field '(:a 1) :a))", "(2 nil 7 1)"),
-        ("(list (sublist [1 2 3] 1) (sublist '(1 2 3) 0 2) (member 2 '(1 2)) (null nil) (null 0))", "([2 3] (1 2) true true false)"),
+        (
+            "(list (sublist [1 2 3] 1) (sublist '(1 2 3) 0 2) (member 2 '(1 2)) (null nil) (null 0))",
+            "([2 3] (1 2) true true false)",
+        ),
         // text
         ("(format \"layer.~a ~s~~\" 3 \"x\")", "\"layer.3 \\\"x\\\"~\""),
         ("(format nil \"~a\" 1)", "\"1\""),
@@ -86,7 +101,10 @@ fn expressions_have_their_values() {
         ("`(a ,(+ 1 2) ,@(list 4 5) [b ,(* 2 3)])", "(a 3 4 5 [b 6])"),
         ("`(1 `(2 ,(3 ,(+ 2 2))))", "(1 (quasiquote (2 (unquote (3 4)))))"),
         ("(defmacro twice (x) `(progn ,x ,x)) (let ((n 0)) (twice (set! n (+ n 1))) n)", "2"),
-        ("(defmacro my-let (name value &rest body) `((lambda (,name) ,@body) ,value)) (my-let x 3 (* x x))", "9"),
+        (
+            "(defmacro my-let (name value &rest body) `((lambda (,name) ,@body) ,value)) (my-let x 3 (* x x))",
+            "9",
+        ),
         ("(defmacro constant (name) `(def ,name 5)) (constant five) five", "5"),
         ("(mean '(1 2 6))", "3"),
         ("(defaxis V 7) (list V (+ V 1) (= V 7) [V])", "(7 8 true [7])"),

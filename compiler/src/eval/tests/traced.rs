@@ -3,7 +3,10 @@
 use super::{module, short, traced};
 
 fn graph(body: &str) -> String {
-    short(&module(&format!("(import sx/nn)\n(defgraph g ((x [2 3]) (i [2 3] :i32) (m [2 3] Mask)) {body})")).graphs[0])
+    short(
+        &module(&format!("(import sx/nn)\n(defgraph g ((x [2 3]) (i [2 3] :i32) (m [2 3] Mask)) {body})"))
+            .graphs[0],
+    )
 }
 
 /// What comes after the three inputs.
@@ -15,8 +18,14 @@ fn nodes(body: &str) -> String {
 fn operations_record_nodes() {
     let cases = [
         ("(+ x x)", "%3 = + %0 %0 : [2, 3] f32; out = %3"),
-        ("(+ x 1)", "%3 = constant : [] f32; %4 = broadcast %3 : [2, 3] f32; %5 = + %0 %4 : [2, 3] f32; out = %5"),
-        ("(* 2 3 x)", "%3 = constant : [] f32; %4 = broadcast %3 : [2, 3] f32; %5 = * %4 %0 : [2, 3] f32; out = %5"),
+        (
+            "(+ x 1)",
+            "%3 = constant : [] f32; %4 = broadcast %3 : [2, 3] f32; %5 = + %0 %4 : [2, 3] f32; out = %5",
+        ),
+        (
+            "(* 2 3 x)",
+            "%3 = constant : [] f32; %4 = broadcast %3 : [2, 3] f32; %5 = * %4 %0 : [2, 3] f32; out = %5",
+        ),
         ("(* x)", "out = %0"),
         ("(- x)", "%3 = neg %0 : [2, 3] f32; out = %3"),
         ("(sum x)", "%3 = sum %0 : [] f32; out = %3"),
@@ -24,17 +33,35 @@ fn operations_record_nodes() {
         ("(max x :axes '(0))", "%3 = max %0 : [3] f32; out = %3"),
         ("(and true m m)", "%3 = and %2 %2 : [2, 3] bool; out = %3"),
         ("(cast x :f32)", "out = %0"),
-        ("(matmul x (transpose x [1 0]))", "%3 = transpose %0 : [3, 2] f32; %4 = matmul %0 %3 : [2, 2] f32; out = %4"),
-        ("(list :a x :b (list (neg x) 2 nil true))", "%3 = neg %0 : [2, 3] f32; %4 = constant : [] i32; %5 = constant : [] bool; a = %0; b.0 = %3; b.1 = %4; b.3 = %5"),
+        (
+            "(matmul x (transpose x [1 0]))",
+            "%3 = transpose %0 : [3, 2] f32; %4 = matmul %0 %3 : [2, 2] f32; out = %4",
+        ),
+        (
+            "(list :a x :b (list (neg x) 2 nil true))",
+            "%3 = neg %0 : [2, 3] f32; %4 = constant : [] i32; %5 = constant : [] bool; a = %0; b.0 = %3; b.1 = %4; b.3 = %5",
+        ),
         ("(values x 1.5)", "%3 = constant : [] f32; out0 = %0; out1 = %3"),
         ("(progn (= (shape x) [2 3]) (reshape x [(numel x)]))", "%3 = reshape %0 : [6] f32; out = %3"),
         ("(zeros-like i)", "%3 = constant : [] i32; %4 = broadcast %3 : [2, 3] i32; out = %4"),
         ("(softmax x)", "%3 = softmax %0 : [2, 3] f32; out = %3"),
-        ("(argmax x)", "%3 = max %0 : [2, 1] f32; %4 = broadcast %3 : [2, 3] f32; %5 = = %0 %4 : [2, 3] bool; %6 = != %0 %0 : [2, 3] bool; %7 = or %5 %6 : [2, 3] bool; %8 = iota : [2, 3] i32; %9 = constant : [] i32; %10 = broadcast %9 : [2, 3] i32; %11 = where %7 %8 %10 : [2, 3] i32; %12 = min %11 : [2] i32; out = %12"),
-        ("(gather (slice x 1 0 2) (slice i 1 0 2))", "%3 = slice %0 : [2, 2] f32; %4 = slice %1 : [2, 2] i32; %5 = gather %3 %4 : [2, 2] f32; out = %5"),
+        (
+            "(argmax x)",
+            "%3 = max %0 : [2, 1] f32; %4 = broadcast %3 : [2, 3] f32; %5 = = %0 %4 : [2, 3] bool; %6 = != %0 %0 : [2, 3] bool; %7 = or %5 %6 : [2, 3] bool; %8 = iota : [2, 3] i32; %9 = constant : [] i32; %10 = broadcast %9 : [2, 3] i32; %11 = where %7 %8 %10 : [2, 3] i32; %12 = min %11 : [2] i32; out = %12",
+        ),
+        (
+            "(gather (slice x 1 0 2) (slice i 1 0 2))",
+            "%3 = slice %0 : [2, 2] f32; %4 = slice %1 : [2, 2] i32; %5 = gather %3 %4 : [2, 2] f32; out = %5",
+        ),
         ("(param \"w\" [3] :init 0)", "%3 = param w : [3] f32; out = %3"),
-        ("(scope \"a\" (scope \"b\" (* (param \"w\" []) (param \"w\" []))))", "%3 = param a.b.w : [] f32; %4 = * %3 %3 : [] f32; out = %4"),
-        ("(linear (reshape x [1 2 3]) (param \"w\" [3 4]) (param \"b\" [4]))", "%3 = reshape %0 : [1, 2, 3] f32; %4 = param w : [3, 4] f32; %5 = param b : [4] f32; %6 = reshape %3 : [2, 3] f32; %7 = matmul %6 %4 : [2, 4] f32; %8 = reshape %7 : [1, 2, 4] f32; %9 = broadcast %5 : [1, 2, 4] f32; %10 = + %8 %9 : [1, 2, 4] f32; out = %10"),
+        (
+            "(scope \"a\" (scope \"b\" (* (param \"w\" []) (param \"w\" []))))",
+            "%3 = param a.b.w : [] f32; %4 = * %3 %3 : [] f32; out = %4",
+        ),
+        (
+            "(linear (reshape x [1 2 3]) (param \"w\" [3 4]) (param \"b\" [4]))",
+            "%3 = reshape %0 : [1, 2, 3] f32; %4 = param w : [3, 4] f32; %5 = param b : [4] f32; %6 = reshape %3 : [2, 3] f32; %7 = matmul %6 %4 : [2, 4] f32; %8 = reshape %7 : [1, 2, 4] f32; %9 = broadcast %5 : [1, 2, 4] f32; %10 = + %8 %9 : [1, 2, 4] f32; out = %10",
+        ),
     ];
     for (body, expected) in cases {
         assert_eq!(nodes(body), expected, "{body}");
@@ -43,7 +70,9 @@ fn operations_record_nodes() {
 
 #[test]
 fn structured_inputs_are_fed_by_dotted_names() {
-    let module = module("(defgraph g ((batch (record (x [8 4]) (y [8] (Index 10))))) (list :sum (sum (field batch :x)) :y (field batch :y)))");
+    let module = module(
+        "(defgraph g ((batch (record (x [8 4]) (y [8] (Index 10))))) (list :sum (sum (field batch :x)) :y (field batch :y)))",
+    );
     assert_eq!(
         short(&module.graphs[0]),
         "%0 = input batch.x : [8, 4] f32\n%1 = input batch.y : [8] i64\n%2 = sum %0 : [] f32\nsum = %2\ny = %1"
@@ -109,4 +138,92 @@ fn an_encoder_is_traced_lean() {
     assert_eq!(graph.ty(graph.outputs[0].value).shape(), [8, 384]);
     assert_eq!(module.params.len(), 2 + 2 + 6 * 16);
     assert!(graph.nodes().len() < 6 * 78 + 40, "{} nodes", graph.nodes().len());
+}
+
+#[test]
+fn graphs_call_each_other_and_read_the_context() {
+    let module = module(
+        "(defgraph double ((x [n 2])) (-> [n 2]) (* 2 x))
+         (defaxis n 3)
+         (defgraph g ((x [3 2]) &context ctx) (list :y (double x) :salt (+ (* (getf ctx :step) 65536) (getf ctx :microbatch)) :again (getf ctx :step)))",
+    );
+    let g = &module.graphs[1];
+    let context = g.nodes().iter().filter(|node| matches!(node.op, crate::ir::Op::Context(_))).count();
+    assert_eq!(context, 2, "{}", short(g));
+    let names: Vec<&str> = g.outputs.iter().map(|output| output.name.as_str()).collect();
+    assert_eq!(names, ["y", "salt", "again"]);
+}
+
+#[test]
+fn numerics_mark_the_nodes_of_their_body() {
+    let module =
+        module("(defgraph g ((x [2])) (+ x (with-numerics (:precision :bf16 :matmul :tf32) (neg x))))");
+    let marks: Vec<_> =
+        module.graphs[0].nodes().iter().map(|node| (node.marks.precision, node.marks.tf32)).collect();
+    assert_eq!(marks, [(None, false), (Some(sx_artifact::dtype::DType::Bf16), true), (None, false)]);
+}
+
+#[test]
+fn nodes_of_the_library_lead_to_the_users_call() {
+    let text = "(import sx/nn)\n(defun head (x) (softmax x))\n(defgraph g ((x [2 3])) (head x))";
+    let module = module(text);
+    let graph = &module.graphs[0];
+    let softmax = graph.node(graph.outputs[0].value.node);
+    let mut chain = vec![*graph.origin(softmax.origin)];
+    while let Some(parent) = chain[chain.len() - 1].parent {
+        chain.push(*graph.origin(parent));
+    }
+    let user = &chain[1..];
+    let texts: Vec<&str> = user.iter().map(|o| &text[o.span.start as usize..o.span.end as usize]).collect();
+    assert_eq!(texts, ["(softmax x)", "(head x)"]);
+    assert_ne!(chain[0].span.file, user[0].span.file, "the node itself stands in the library");
+}
+
+#[test]
+fn domains_and_axes_are_carried_on_inputs() {
+    let module = module(
+        "(defdomain Temp [0.05 10]) (defaxis C 4)
+         (defgraph g ((z [2 C] Logit) (t [] Temp) (p [C 2] (Prob :over C)) (i [2] (Index C)) (m [2] Mask) (b [2] :i32 Binary)) (values z t p i m b))",
+    );
+    let graph = &module.graphs[0];
+    let shown: Vec<String> =
+        graph.inputs.iter().map(|&id| graph.ty(id.into()).shown(&module.domains)).collect();
+    assert_eq!(
+        shown,
+        ["[2 C] Logit over C", "[] Temp", "[C 2] Prob over C", "[2] Index[C]", "[2] Mask", "[2] i32 Binary"]
+    );
+}
+
+#[test]
+fn what_is_known_of_values_is_carried_on_results() {
+    let cases = [
+        ("(as x Unit)", "[2 3] Unit"),
+        ("(as x Temp)", "[2 3] Temp"),
+        ("(to m Binary)", "[2 3] Binary"),
+        ("(to m Additive)", "[2 3] Additive"),
+        ("(to (to m Binary) Mask)", "[2 3] Mask"),
+        ("(to x (Prob :over 0))", "[2 3] Prob over 0"),
+        ("(to (softmax x) LogProb)", "[2 3] LogProb over 1"),
+        ("(to (log-softmax x) Prob)", "[2 3] Prob over 1"),
+        ("(softmax x)", "[2 3] Prob over 1"),
+        ("(relu x)", "[2 3] NonNeg"),
+        ("(sigmoid x)", "[2 3] Unit"),
+        ("(clamp x -1 1)", "[2 3] Signed"),
+        ("(var x :axes [0])", "[3] NonNeg"),
+        ("(as i (Index V))", "[2 3] i32 Index[V]"),
+        ("(iota [V])", "[V] i32 [0, 4]"),
+        ("(shape (zeros [V]))", ""),
+    ];
+    for (body, shown) in cases {
+        let text = format!(
+            "(import sx/nn) (defaxis V 5) (defdomain Temp [0.05 10])
+             (defgraph g ((x [2 3]) (i [2 3] :i32) (m [2 3] Mask)) {body})"
+        );
+        let module = module(&text);
+        let graph = &module.graphs[0];
+        let result = graph.ty(graph.outputs[0].value);
+        if !shown.is_empty() {
+            assert_eq!(result.shown(&module.domains), shown, "{body}");
+        }
+    }
 }

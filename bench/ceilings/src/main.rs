@@ -1,0 +1,87 @@
+//! Runs what the benchmark asks for, one request a line: `run.py` holds the other end, so that sx, its peers and
+//! the machine's ceilings take turns within one run.
+//!
+//! Requests and answers are JSON objects. `{"ceiling": "gemm", "sizes": [m, n, k]}`, `{"ceiling": "copy",
+//! "bytes": n}` and `{"ceiling": "map", "len": n}` make something that can be run; so does `{"artifact": path,
+//! "graph": name, "device": name, "inputs": {name: file}}`, whose files hold elements and nothing else. The
+//! answer is its number, `{"id": 0}`. `{"run": 0}` runs it once and answers `{"ns": …}`; `{"drop": 0}` frees it.
+
+mod ceiling;
+mod sx;
+
+use ceiling::Ceiling;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::io::{BufRead, Write};
+use std::path::PathBuf;
+use std::time::Instant;
+use sx::Graph;
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Request {
+    Ceiling(What),
+    Graph { artifact: PathBuf, graph: String, device: String, inputs: BTreeMap<String, PathBuf> },
+    Run { run: usize },
+    Output { output: usize, name: String, file: PathBuf },
+    Drop { drop: usize },
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "ceiling", rename_all = "lowercase")]
+enum What {
+    Copy { bytes: usize },
+    Gemm { sizes: [usize; 3] },
+    Map { len: usize },
+}
+
+/// What can be timed.
+enum Work {
+    Ceiling(Ceiling),
+    Graph(Box<Graph>),
+}
+
+type Failure = Box<dyn std::error::Error>;
+
+fn answer(line: &str, works: &mut Vec<Option<Work>>) -> Result<Value, Failure> {
+    let made = match serde_json::from_str(line)? {
+        Request::Ceiling(What::Copy { bytes }) => Work::Ceiling(Ceiling::copy(bytes)),
+        Request::Ceiling(What::Gemm { sizes }) => Work::Ceiling(Ceiling::gemm(sizes)),
+        Request::Ceiling(What::Map { len }) => Work::Ceiling(Ceiling::map(len)),
+        Request::Graph { artifact, graph, device, inputs } => {
+            Work::Graph(Box::new(Graph::open(&artifact, &graph, &device, &inputs)?))
+        }
+        Request::Run { run } => {
+            let work = works.get_mut(run).and_then(Option::as_mut).ok_or("no such work")?;
+            let start = Instant::now();
+            match work {
+                Work::Ceiling(ceiling) => ceiling.run(),
+                Work::Graph(graph) => graph.run()?,
+            }
+            return Ok(json!({ "ns": start.elapsed().as_nanos() as u64 }));
+        }
+        Request::Output { output, name, file } => {
+            let Some(Some(Work::Graph(graph))) = works.get_mut(output) else { return Err("no such graph".into()) };
+            graph.write_output(&name, &file)?;
+            return Ok(json!({}));
+        }
+        Request::Drop { drop } => {
+            *works.get_mut(drop).ok_or("no such work")? = None;
+            return Ok(json!({}));
+        }
+    };
+    works.push(Some(made));
+    Ok(json!({ "id": works.len() - 1 }))
+}
+
+fn main() -> Result<(), Failure> {
+    let mut works = Vec::new();
+    let mut out = std::io::stdout().lock();
+    for line in std::io::stdin().lock().lines() {
+        let answer = answer(&line?, &mut works).unwrap_or_else(|error| json!({ "error": error.to_string() }));
+        writeln!(out, "{answer}")?;
+        out.flush()?;
+    }
+    Ok(())
+}

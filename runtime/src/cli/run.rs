@@ -1,0 +1,140 @@
+//! `sxrun run`: a graph once or many times.
+
+use super::calls::{Inputs, Otherwise, Target};
+use super::{Failure, Terminal, json};
+use serde_json::{Map, json};
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Instant;
+use sx_artifact::manifest::Graph;
+use sx_artifact::tensor_file::{self, print};
+use sx_runtime::device::{self, Context};
+use sx_runtime::{Error, Outputs, Session, Tensor};
+
+pub(super) const EXAMPLE: &str = "\
+Examples:
+  sxrun run add.sxa --input 'x=2x3:f32=1 2 3 4 5 6' --input y=@y.npy
+  sxrun run model.sxa classify --inputs batch.npz --output answers.npz --device wgpu";
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    target: Target,
+    #[command(flatten)]
+    inputs: Inputs,
+    /// Save instead of printing: every output in FILE.npz or FILE.safetensors, or one as NAME=FILE.npy.
+    #[arg(short, long = "output", value_name = "FILE | NAME=FILE")]
+    outputs: Vec<String>,
+    /// Print the outputs as one JSON document.
+    #[arg(long)]
+    json: bool,
+    /// Call the graph N times; `ctx :step` counts. The outputs are those of the last call.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    repeat: u32,
+    /// Make M calls a step; `ctx :microbatch` counts.
+    #[arg(long, value_name = "M", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    microbatches: u32,
+}
+
+pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<(), Failure> {
+    let start = Instant::now();
+    let model = args.target.model()?;
+    let graph = model.graph(args.target.graph.as_deref())?;
+    let saves = saves(&args.outputs, graph)?;
+    let inputs = args.inputs.load(&graph.inputs, Otherwise::Refuse)?;
+    let selected = device::select(&args.target.device, model.targets())?;
+    let mut session = Session::new(&model, &graph.name, &*selected.device)?;
+    terminal.detail(&format!(
+        "`{}` on {}: ready in {:.1} ms, {} bytes on the device",
+        graph.name,
+        selected.device.name(),
+        start.elapsed().as_secs_f64() * 1e3,
+        session.allocated_bytes(),
+    ));
+    let called = Instant::now();
+    let outputs = calls(args, &mut session, &inputs, terminal)?;
+    terminal.detail(&format!("ran in {:.3} ms", called.elapsed().as_secs_f64() * 1e3));
+    save(&saves, &outputs, terminal)?;
+    let saved = |name: &str| saves.iter().any(|save| save.names.iter().any(|saved| saved == name));
+    let printed = outputs.iter().filter(|(name, _)| !saved(name));
+    if args.json {
+        let named: Map<String, _> =
+            printed.map(|(name, tensor)| (name.to_owned(), json::tensor(tensor))).collect();
+        let document = json!({ "graph": graph.name, "device": selected.device.name(), "outputs": named });
+        return terminal.result(&json::document(&document));
+    }
+    let text: String = printed.map(|(name, tensor)| print::tensor(name, tensor) + "\n").collect();
+    terminal.result(&text)
+}
+
+/// Every call that the options ask for; the outputs of the last.
+fn calls(
+    args: &Args,
+    session: &mut Session,
+    inputs: &[(String, Tensor)],
+    terminal: &Terminal,
+) -> Result<Outputs, Failure> {
+    let inputs: Vec<(&str, &Tensor)> = inputs.iter().map(|(name, tensor)| (name.as_str(), tensor)).collect();
+    let shown = args.repeat > 1 && terminal.shows_progress();
+    let mut progress = Progress { total: args.repeat, shown, last: None };
+    let mut last = None;
+    for step in 0..args.repeat {
+        for microbatch in 0..args.microbatches {
+            let context = Context { step: i64::from(step), microbatch: i64::from(microbatch) };
+            last = Some(session.run_at(&inputs, context)?);
+        }
+        progress.done(step + 1);
+    }
+    Ok(last.expect("there is at least one call"))
+}
+
+/// A line on stderr that is drawn over itself.
+struct Progress {
+    total: u32,
+    shown: bool,
+    last: Option<Instant>,
+}
+
+impl Progress {
+    fn done(&mut self, step: u32) {
+        let due = self.last.is_none_or(|last| last.elapsed().as_millis() >= 100);
+        if !self.shown || !(due || step == self.total) {
+            return;
+        }
+        self.last = Some(Instant::now());
+        const WIDTH: u64 = 30;
+        let done = (WIDTH * u64::from(step) / u64::from(self.total)) as usize;
+        let bar = "=".repeat(done) + &" ".repeat(WIDTH as usize - done);
+        let end = if step == self.total { "\n" } else { "" };
+        // The line only informs: whether it can be drawn does not matter.
+        let _ = write!(anstream::stderr().lock(), "\rstep {step}/{} [{bar}]{end}", self.total);
+    }
+}
+
+/// A file and the outputs that go there.
+struct Save {
+    path: PathBuf,
+    names: Vec<String>,
+}
+
+fn saves(texts: &[String], graph: &Graph) -> Result<Vec<Save>, Failure> {
+    let all = || graph.outputs.iter().map(|port| port.name.clone()).collect::<Vec<String>>();
+    let save = |text: &String| match text.split_once('=') {
+        None => Ok(Save { path: text.into(), names: all() }),
+        Some((name, path)) if all().iter().any(|known| known == name) => {
+            Ok(Save { path: path.into(), names: vec![name.to_owned()] })
+        }
+        Some((name, _)) => Err(Failure::Runtime(Error::NoOutput { name: name.to_owned(), has: all() })),
+    };
+    texts.iter().map(save).collect()
+}
+
+fn save(saves: &[Save], outputs: &Outputs, terminal: &Terminal) -> Result<(), Failure> {
+    for Save { path, names } in saves {
+        let tensors: Vec<(&str, &Tensor)> =
+            outputs.iter().filter(|(name, _)| names.iter().any(|known| known == name)).collect();
+        tensor_file::save(path, &tensors)?;
+        terminal.note(&format!("wrote {}", path.display()));
+    }
+    Ok(())
+}

@@ -1,0 +1,210 @@
+//! What is known of a body before it is compiled: types, what is live, which axes each value follows.
+
+use super::space::{Pattern, Space, Walk};
+use super::tape::ArgSpec;
+use sx_artifact::kernel::{Access, Affine, Body, Const, Inst, Reg, Store, Val};
+use sx_artifact::scalar::ScalarFn;
+
+/// The value that `value` stands for once proven bounds are gone.
+pub(super) fn resolve(body: &Body, mut value: Val) -> Val {
+    while let Some(Inst::Bounded { x, trap: None, .. }) = body.insts.get(value.0 as usize) {
+        value = *x;
+    }
+    value
+}
+
+/// The body with each use of a bound that is proven to hold replaced by what it bounds. Gathers compare
+/// their position with the buffer all the same.
+pub(super) fn without_proven_bounds(body: &Body) -> Body {
+    let to = |v: &mut Val| *v = resolve(body, *v);
+    let mut insts = body.insts.clone();
+    for inst in &mut insts {
+        match inst {
+            Inst::Const(_) | Inst::Index { .. } | Inst::Acc { .. } => {}
+            Inst::Load { access, guard } => {
+                access.gathered.iter_mut().for_each(|(v, _)| to(v));
+                guard.iter_mut().for_each(to);
+            }
+            Inst::Call { args, .. } => args.iter_mut().for_each(to),
+            Inst::Convert { x, .. } | Inst::RoundBf16 { x } | Inst::Bounded { x, .. } | Inst::Fold { x, .. } => to(x),
+        }
+    }
+    Body { insts }
+}
+
+/// The register type of each value.
+pub(super) fn registers(body: &Body, args: &[ArgSpec]) -> Result<Vec<Reg>, String> {
+    let mut regs: Vec<Reg> = Vec::with_capacity(body.insts.len());
+    for inst in &body.insts {
+        let of = |v: &Val| regs.get(v.0 as usize).copied().ok_or("a value is used before it is defined".to_string());
+        regs.push(match inst {
+            Inst::Const(Const::F32(_)) => Reg::F32,
+            Inst::Const(Const::I32(_)) => Reg::I32,
+            Inst::Const(Const::I64(_)) => Reg::I64,
+            Inst::Const(Const::Bool(_)) => Reg::Bool,
+            Inst::Index { reg, .. } | Inst::Acc { reg } => *reg,
+            Inst::Load { access, .. } => {
+                let arg = args.get(access.arg as usize).ok_or("a load from an argument there is not")?;
+                Reg::of(arg.dtype)
+            }
+            Inst::Call { f, args } => {
+                if args.len() != f.arity() {
+                    return Err(format!("`{}` takes {} arguments", f.name(), f.arity()));
+                }
+                match f {
+                    ScalarFn::Where => of(&args[1])?,
+                    f if f.is_comparison() => Reg::Bool,
+                    _ => of(&args[0])?,
+                }
+            }
+            Inst::Convert { to, .. } => *to,
+            Inst::RoundBf16 { .. } => Reg::F32,
+            Inst::Bounded { x, .. } | Inst::Fold { x, .. } => of(x)?,
+        });
+    }
+    Ok(regs)
+}
+
+/// The values an instruction uses.
+pub(super) fn operands(inst: &Inst) -> Vec<Val> {
+    match inst {
+        Inst::Const(_) | Inst::Index { .. } | Inst::Acc { .. } => Vec::new(),
+        Inst::Load { access, guard } => access.gathered.iter().map(|&(v, _)| v).chain(*guard).collect(),
+        Inst::Call { args, .. } => args.clone(),
+        Inst::Convert { x, .. } | Inst::RoundBf16 { x } | Inst::Bounded { x, .. } | Inst::Fold { x, .. } => vec![*x],
+    }
+}
+
+/// Which values are stored, can trap, or are used by such.
+pub(super) fn live(body: &Body, stores: &[Store]) -> Vec<bool> {
+    let mut live: Vec<bool> =
+        body.insts.iter().map(|inst| matches!(inst, Inst::Bounded { trap: Some(_), .. })).collect();
+    for store in stores {
+        live[resolve(body, store.value).0 as usize] = true;
+    }
+    for v in (0..live.len()).rev() {
+        if live[v] {
+            for used in operands(&body.insts[v]) {
+                live[used.0 as usize] = true;
+            }
+        }
+    }
+    live
+}
+
+pub(super) fn affines<'a>(body: &'a Body, live: &'a [bool], stores: &'a [Store]) -> impl Iterator<Item = &'a Affine> {
+    let loaded = body.insts.iter().zip(live).filter(|(_, live)| **live).filter_map(|(inst, _)| match inst {
+        Inst::Load { access, .. } => Some(&access.at),
+        Inst::Index { at, .. } => Some(at),
+        _ => None,
+    });
+    loaded.chain(stores.iter().map(|store| &store.access.at))
+}
+
+pub(super) fn axes_mask(axes: impl IntoIterator<Item = usize>) -> u64 {
+    axes.into_iter().fold(0, |mask, axis| mask | 1 << axis)
+}
+
+pub(super) fn followed(strides: &[i64]) -> u64 {
+    axes_mask((0..strides.len()).filter(|&a| strides[a] != 0))
+}
+
+/// The axes that each value follows, as bits; a fold's result follows none of the reduced ones.
+pub(super) fn dependence(body: &Body, space: &Space, along: u64) -> Vec<u64> {
+    let mut depends: Vec<u64> = Vec::with_capacity(body.insts.len());
+    for inst in &body.insts {
+        let mut mask = operands(inst).iter().fold(0, |mask, v| mask | depends[v.0 as usize]);
+        match inst {
+            Inst::Index { at, .. } => mask |= followed(&space.strides(at)),
+            Inst::Load { access, .. } => mask |= followed(&space.strides(&access.at)),
+            Inst::Fold { .. } => mask &= !along,
+            Inst::Const(_)
+            | Inst::Acc { .. }
+            | Inst::Call { .. }
+            | Inst::Convert { .. }
+            | Inst::RoundBf16 { .. }
+            | Inst::Bounded { .. } => {}
+        }
+        depends.push(mask);
+    }
+    depends
+}
+
+pub(super) fn patterns(body: &Body, live: &[bool], stores: &[Store], space: &Space, depends: &[u64]) -> Vec<Pattern> {
+    let loads = body.insts.iter().zip(live).filter(|(_, live)| **live).filter_map(|(inst, _)| match inst {
+        Inst::Load { access, guard } => Some((access, guard.is_some())),
+        _ => None,
+    });
+    loads
+        .chain(stores.iter().map(|store| (&store.access, false)))
+        .map(|(access, guarded)| Pattern {
+            strides: space.strides(&access.at),
+            gathered: access.gathered.iter().fold(0, |mask, (v, _)| mask | depends[v.0 as usize] | 1 << 63),
+            guarded,
+        })
+        .collect()
+}
+
+/// A store, with what is known of it.
+pub(super) struct Stored {
+    pub(super) value: Val,
+    pub(super) access: Access,
+    /// Made for each block rather than for each row.
+    pub(super) block: bool,
+    /// Writes an element for each lane.
+    pub(super) many: bool,
+}
+
+/// What is known of each value.
+pub(super) struct Values {
+    pub(super) regs: Vec<Reg>,
+    pub(super) live: Vec<bool>,
+    pub(super) depends: Vec<u64>,
+    /// Computed for each block rather than for each row.
+    pub(super) block: Vec<bool>,
+    /// Differs from lane to lane.
+    pub(super) many: Vec<bool>,
+    /// The first phase in which it can be computed.
+    pub(super) phase: Vec<usize>,
+    /// How many phases there are.
+    pub(super) phases: usize,
+    pub(super) stores: Vec<Stored>,
+}
+
+impl Values {
+    /// What `walk` makes of each value of `body`.
+    pub(super) fn new(
+        body: &Body,
+        (regs, live, depends): (Vec<Reg>, Vec<bool>, Vec<u64>),
+        space: &Space,
+        walk: &Walk,
+        stores: &[Store],
+    ) -> Values {
+        let (blocks, tile) = (axes_mask(walk.blocks.iter().copied()), axes_mask(walk.tile.iter().copied()));
+        let block: Vec<bool> = depends.iter().map(|d| d & blocks != 0).collect();
+        let many = depends.iter().map(|d| d & tile != 0).collect();
+        let mut phase: Vec<usize> = Vec::with_capacity(body.insts.len());
+        let mut phases = 0;
+        for (v, inst) in body.insts.iter().enumerate() {
+            let ready = operands(inst).iter().map(|v| phase[v.0 as usize]).max().unwrap_or(0);
+            let folds = matches!(inst, Inst::Fold { .. });
+            phase.push(ready + folds as usize);
+            let traps = block[v] && matches!(inst, Inst::Bounded { trap: Some(_), .. });
+            if live[v] && (folds || traps) {
+                phases = phases.max(ready + 1);
+            }
+        }
+        let stores: Vec<Stored> = stores
+            .iter()
+            .map(|store| {
+                let value = resolve(body, store.value);
+                let follows = followed(&space.strides(&store.access.at)) | depends[value.0 as usize];
+                Stored { value, access: store.access.clone(), block: follows & blocks != 0, many: follows & tile != 0 }
+            })
+            .collect();
+        for store in stores.iter().filter(|store| store.block) {
+            phases = phases.max(phase[store.value.0 as usize] + 1);
+        }
+        Values { regs, live, depends, block, many, phase, phases, stores }
+    }
+}

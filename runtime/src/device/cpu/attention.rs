@@ -1,0 +1,268 @@
+//! Attention: blocks of queries against blocks of keys, with scores that never leave the cache.
+//!
+//! For each block of queries the softmax is kept as the largest score so far, the sum of exponentials relative
+//! to it and the weighted sum of values; each block of keys rescales them. Blocks follow from shapes alone.
+
+use super::buffer::{Arg, Report, Scratch};
+use super::contract::each;
+use super::fold::{Fold, RowFold, fold};
+use super::lanes::LaneFn;
+use super::operand::{Epilogue, Groups, Side, count};
+use super::product::{Matrix, multiply};
+use super::scalar;
+use super::tape::ArgSpec;
+use std::ops::Range;
+use std::slice;
+use sx_artifact::kernel::{Attention, FoldOp, Reg};
+use sx_artifact::scalar::ScalarFn;
+
+/// Queries of a block.
+const QUERIES: u64 = 64;
+/// Keys of a block.
+const KEYS: u64 = 512;
+
+/// Attention made ready.
+pub(super) struct AttentionReady {
+    batch: u64,
+    t: u64,
+    s: u64,
+    d: u64,
+    e: u64,
+    causal: bool,
+    query: Side,
+    key: Side,
+    value: Side,
+    score: Epilogue,
+    epilogue: Epilogue,
+    lanes: Lanes,
+}
+
+/// The loops over a row of scores.
+struct Lanes {
+    max: Fold,
+    sum: Fold,
+    /// A row minus, times, and by a number; its exponentials.
+    sub: LaneFn,
+    mul: LaneFn,
+    div: LaneFn,
+    add: LaneFn,
+    exp: LaneFn,
+}
+
+impl Lanes {
+    fn new() -> Option<Lanes> {
+        let by_number = |f| scalar::call(f, Reg::F32, [true, false, false]);
+        Some(Lanes {
+            max: fold(FoldOp::Max, Reg::F32)?,
+            sum: fold(FoldOp::Sum, Reg::F32)?,
+            sub: by_number(ScalarFn::Sub)?,
+            mul: by_number(ScalarFn::Mul)?,
+            div: by_number(ScalarFn::Div)?,
+            add: scalar::call(ScalarFn::Add, Reg::F32, [true, true, false])?,
+            exp: by_number(ScalarFn::Exp)?,
+        })
+    }
+}
+
+/// Room for one block of queries.
+struct Room {
+    query: Scratch,
+    key: Scratch,
+    value: Scratch,
+    /// Dot products, then exponentials.
+    dots: Scratch,
+    scores: Scratch,
+    /// Values weighted by one block of keys, and by all so far.
+    part: Scratch,
+    total: Scratch,
+    max: Vec<f32>,
+    sum: Vec<f32>,
+}
+
+impl AttentionReady {
+    /// Makes an attention ready, or says what has no meaning in it.
+    pub(super) fn new(work: &Attention, args: &[ArgSpec]) -> Result<AttentionReady, String> {
+        let batch = &work.batch[..];
+        let (t, s, d, e) = (work.t, work.s, work.d, work.e);
+        let (ts, ss, ds, es) = ([t], [s], [d], [e]);
+        let scores: Groups<'_> = [batch, &ts, &ss];
+        let results: Groups<'_> = [batch, &ts, &es];
+        let keys = KEYS.min(s.max(1));
+        Ok(AttentionReady {
+            batch: count(batch),
+            t,
+            s,
+            d,
+            e,
+            causal: work.causal,
+            query: Side::new(&work.query, [batch, &ts, &ds], Reg::F32, args, d)?,
+            key: Side::new(&work.key, [batch, &ss, &ds], Reg::F32, args, d)?,
+            value: Side::new(&work.value, [batch, &ss, &es], Reg::F32, args, e)?,
+            score: Epilogue::into_panel(&work.score, scores, args, (keys, keys < s || work.causal))?,
+            epilogue: Epilogue::new((&work.epilogue, &work.stores), results, Reg::F32, args, (e, false))?,
+            lanes: Lanes::new().ok_or("a softmax of f32 values")?,
+        })
+    }
+
+    /// Runs the attention.
+    pub(super) fn run(&self, args: &[Arg], report: &Report) {
+        if self.batch * self.t * self.e == 0 {
+            return;
+        }
+        let inside = self.query.is_inside(args, [self.t, self.d])
+            && self.key.is_inside(args, [self.s, self.d])
+            && self.value.is_inside(args, [self.s, self.e]);
+        if !inside {
+            return report.outside();
+        }
+        let work = self.batch * self.t * self.s.max(1) * (self.d + self.e);
+        let threads = if work < 128 << 10 { 1 } else { rayon::current_num_threads() };
+        let blocks = self.t.div_ceil(QUERIES);
+        each(threads, self.batch * blocks, |task| {
+            let first = task % blocks * QUERIES;
+            self.block(args, report, task / blocks, first..self.t.min(first + QUERIES));
+        });
+    }
+
+    /// The keys that any of these queries sees.
+    fn seen(&self, queries: &Range<u64>) -> u64 {
+        match self.causal {
+            true => (queries.end + self.s).saturating_sub(self.t).min(self.s),
+            false => self.s,
+        }
+    }
+
+    /// Runs one block of queries.
+    fn block(&self, args: &[Arg], report: &Report, at: u64, queries: Range<u64>) {
+        let rows = (queries.end - queries.start) as usize;
+        let width = self.e as usize;
+        let new = Scratch::new;
+        let mut room = Room {
+            query: new(),
+            key: new(),
+            value: new(),
+            dots: new(),
+            scores: new(),
+            part: new(),
+            total: new(),
+            max: vec![f32::NEG_INFINITY; rows],
+            sum: vec![0.0; rows],
+        };
+        let pitch = KEYS.min(self.s.max(1)) as usize;
+        room.dots.reserve(rows * pitch * 4);
+        room.scores.reserve(rows * pitch * 4);
+        room.part.reserve(rows * width * 4);
+        room.total.reserve(rows * width * 4);
+        // SAFETY: as many elements as reserved, on memory that is always initialised.
+        unsafe { slice::from_raw_parts_mut(room.total.as_mut_ptr() as *mut f32, rows * width) }.fill(0.0);
+        // SAFETY: all lies inside.
+        let query = unsafe {
+            self.query.matrix((args, report), at, [queries.clone(), 0..self.d], &mut room.query, false)
+        };
+        let seen = self.seen(&queries);
+        let mut first = 0;
+        while first < seen {
+            let keys = first..seen.min(first + KEYS);
+            first = keys.end;
+            self.keys((args, report), at, (&queries, query), keys, &mut room);
+        }
+        // The last division: a query that sees nothing divides 0 by 0.
+        for i in 0..rows {
+            // SAFETY: row `i` of both, `width` elements.
+            unsafe {
+                let from = (room.total.as_mut_ptr() as *mut f32).add(i * width);
+                let to = (room.part.as_mut_ptr() as *mut f32).add(i * width);
+                let sum = &room.sum[i] as *const f32;
+                (self.lanes.div)(to.cast(), from.cast(), sum.cast(), sum.cast(), width);
+            }
+        }
+        self.epilogue.run((args, report), at, [queries, 0..self.e], &[room.part.as_mut_ptr()]);
+    }
+
+    /// Takes in one block of keys.
+    fn keys(
+        &self,
+        call: (&[Arg], &Report),
+        at: u64,
+        (queries, query): (&Range<u64>, Matrix),
+        keys: Range<u64>,
+        room: &mut Room,
+    ) {
+        let (rows, n, width) = ((queries.end - queries.start) as usize, (keys.end - keys.start) as usize, self.e);
+        let pitch = KEYS.min(self.s.max(1)) as usize;
+        let panel = |start: *mut u8, pitch: usize| Matrix { start: start.cast(), row: pitch as i64, column: 1 };
+        let (dots, scores) = (room.dots.as_mut_ptr(), room.scores.as_mut_ptr());
+        // SAFETY: all lies inside; the panels have room for `rows` rows.
+        let value = unsafe {
+            let key = self.key.matrix(call, at, [keys.clone(), 0..self.d], &mut room.key, false);
+            let key = Matrix { start: key.start, row: key.column, column: key.row };
+            multiply(panel(dots, pitch), query, key, [rows, n, self.d as usize], 0);
+            self.value.matrix(call, at, [keys.clone(), 0..self.e], &mut room.value, false)
+        };
+        self.score.run(call, at, [queries.clone(), keys], &[scores, dots]);
+        let total = room.total.as_mut_ptr() as *mut f32;
+        let (part, width) = (room.part.as_mut_ptr(), width as usize);
+        for i in 0..rows {
+            // SAFETY: row `i` of each panel.
+            let scale = unsafe {
+                let (score, exp) = (scores.add(i * pitch * 4), dots.add(i * pitch * 4));
+                self.softmax(score, exp, n, &mut room.max[i], &mut room.sum[i])
+            };
+            // SAFETY: row `i`, through a part of the same size, as results may not overlap their operands.
+            unsafe {
+                let (row, copy) = (total.add(i * width) as *mut u8, part.add(i * width * 4));
+                let scale = (&scale as *const f32).cast();
+                (self.lanes.mul)(copy, row, scale, scale, width);
+                row.copy_from_nonoverlapping(copy, width * 4);
+            }
+        }
+        // SAFETY: all panels have room for `rows` rows.
+        unsafe {
+            multiply(panel(part, width), panel(dots, pitch), value, [rows, width, n], 0);
+            let copy = scores as *mut f32;
+            let _ = copy;
+            for i in 0..rows {
+                let (row, part) = (total.add(i * width), part.cast::<f32>().add(i * width));
+                for j in 0..width {
+                    *row.add(j) += *part.add(j);
+                }
+            }
+        }
+    }
+
+    /// Turns `n` scores into exponentials relative to the largest score so far; what earlier sums are to be
+    /// multiplied with.
+    ///
+    /// SAFETY: `scores` and `to` are valid for `n` elements and do not overlap.
+    unsafe fn softmax(&self, scores: *mut u8, to: *mut u8, n: usize, max: &mut f32, sum: &mut f32) -> f32 {
+        let mut state = RowFold::new();
+        let mut folded = |fold: &Fold, x: *const u8| -> f32 {
+            let mut result = 0f32;
+            state.reset();
+            // SAFETY: `x` is valid for `n` elements.
+            unsafe {
+                (fold.row_add)(&mut state, x, n);
+                (fold.row_finish)(&mut state, (&mut result as *mut f32).cast());
+            }
+            result
+        };
+        let largest = scalar::maximum(*max, folded(&self.lanes.max, scores));
+        // Where all scores are -inf so far, exponentials relative to 0 are 0.
+        let base = if largest == f32::NEG_INFINITY { 0.0 } else { largest };
+        let number = (&base as *const f32).cast();
+        let mut scale = 0f32;
+        let before = *max - base;
+        // SAFETY: by the contract; `scores` is done with once its differences are in `to`, and takes them back
+        // so that no loop writes what it reads.
+        unsafe {
+            (self.lanes.sub)(to, scores, number, number, n);
+            (self.lanes.exp)(scores, to, to, to, n);
+            to.copy_from_nonoverlapping(scores, n * 4);
+            let before = (&before as *const f32).cast();
+            (self.lanes.exp)((&mut scale as *mut f32).cast(), before, before, before, 1);
+        }
+        *sum = *sum * scale + folded(&self.lanes.sum, to);
+        *max = largest;
+        scale
+    }
+}

@@ -1,0 +1,131 @@
+//! Memory that kernels work on: aligned buffers, and the arguments of a launch.
+
+use std::cell::RefCell;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A cache line.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+pub(super) struct Line([u8; 64]);
+
+/// A zeroed, 64-byte aligned buffer.
+#[derive(Default)]
+pub(super) struct Buffer {
+    lines: Vec<Line>,
+}
+
+impl Buffer {
+    /// A buffer of at least `bytes` bytes.
+    pub(super) fn new(bytes: usize) -> Buffer {
+        Buffer { lines: vec![Line([0; 64]); bytes.div_ceil(64).max(1)] }
+    }
+
+    /// Grows to at least `bytes` bytes; what it held may be lost.
+    pub(super) fn reserve(&mut self, bytes: usize) {
+        if self.lines.len() * 64 < bytes {
+            *self = Buffer::new(bytes);
+        }
+    }
+
+    /// Where it starts.
+    pub(super) fn as_mut_ptr(&mut self) -> *mut u8 {
+        self.lines.as_mut_ptr() as *mut u8
+    }
+}
+
+thread_local! {
+    /// Buffers of this thread that nobody uses now.
+    static SPARE: RefCell<Vec<Buffer>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A buffer of the current thread, for as long as this lives. What it holds at first is undefined.
+pub(super) struct Scratch(Buffer);
+
+impl Scratch {
+    /// A buffer that grows as it is reserved.
+    pub(super) fn new() -> Scratch {
+        Scratch(SPARE.with_borrow_mut(Vec::pop).unwrap_or_default())
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let buffer = std::mem::take(&mut self.0);
+        // A thread that ends has no use for it any more.
+        let _ = SPARE.try_with(|spare| spare.borrow_mut().push(buffer));
+    }
+}
+
+impl std::ops::Deref for Scratch {
+    type Target = Buffer;
+    fn deref(&self) -> &Buffer {
+        &self.0
+    }
+}
+
+impl std::ops::DerefMut for Scratch {
+    fn deref_mut(&mut self) -> &mut Buffer {
+        &mut self.0
+    }
+}
+
+/// A buffer bound to an argument of a kernel.
+#[derive(Clone, Copy)]
+pub(super) struct Arg {
+    /// Where it starts. Only written through arguments that are written.
+    pub(super) start: *mut u8,
+    /// How many elements may be reached.
+    pub(super) len: u64,
+    /// Added to every position: what a part of a larger whole starts at.
+    pub(super) shift: i64,
+}
+
+// SAFETY: an argument is read by many threads, or written by many, each its own elements: a validated kernel
+// writes each element once and never reads what it writes.
+unsafe impl Send for Arg {}
+// SAFETY: as above.
+unsafe impl Sync for Arg {}
+
+/// An index that was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Trap {
+    /// Which trap of the kernel.
+    pub(super) trap: u32,
+    /// Where: row-major over the coordinates that the index follows.
+    pub(super) position: u64,
+    /// The index.
+    pub(super) value: i64,
+}
+
+/// What goes wrong in a launch, from any of its threads.
+#[derive(Default)]
+pub(super) struct Report {
+    trap: Mutex<Option<Trap>>,
+    outside: AtomicBool,
+}
+
+impl Report {
+    /// Notes a refused index; the first by position stays, then the first by number.
+    pub(super) fn trapped(&self, trap: Trap) {
+        let mut first = self.trap.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if first.is_none_or(|first| (trap.position, trap.trap) < (first.position, first.trap)) {
+            *first = Some(trap);
+        }
+    }
+
+    /// Notes an access outside of its buffer, which validation should have refused.
+    pub(super) fn outside(&self) {
+        self.outside.store(true, Ordering::Relaxed);
+    }
+
+    /// The first refused index.
+    pub(super) fn first_trap(&self) -> Option<Trap> {
+        *self.trap.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Whether an access fell outside of its buffer.
+    pub(super) fn is_outside(&self) -> bool {
+        self.outside.load(Ordering::Relaxed)
+    }
+}

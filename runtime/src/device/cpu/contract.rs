@@ -1,0 +1,231 @@
+//! Matrix products, panel by panel: operands where they lie or packed, the epilogue while a panel is near.
+
+use super::buffer::{Arg, Report, Scratch};
+use super::operand::{Epilogue, Groups, Side, Strided, count, plain_store};
+use super::product::{FEW, Matrix, Wrapping, multiply, multiply_integers};
+use super::tape::ArgSpec;
+use rayon::prelude::*;
+use std::ops::Range;
+use std::slice;
+use sx_artifact::kernel::{Contract, Inst, Reg};
+
+/// Rows of a panel. Panels follow from shapes alone, since the order of a sum may depend on them.
+const ROWS: u64 = 512;
+/// Columns of a panel.
+const COLUMNS: u64 = 2048;
+/// Below so many rows it is the columns that are cut for threads, into panels of `NARROW`.
+const SHALLOW: u64 = 64;
+const NARROW: u64 = 256;
+/// Elements of a right operand that are packed at once.
+const PACKED: u64 = 4 << 20;
+/// Multiplications that are worth a thread.
+const WORTH: u64 = 128 << 10;
+
+/// Where results go.
+enum Finish {
+    /// Straight to an argument.
+    Plain(Strided),
+    /// Through code.
+    Code(Epilogue),
+}
+
+/// A matrix product made ready.
+pub(super) struct ContractReady {
+    reg: Reg,
+    batch: u64,
+    m: u64,
+    n: u64,
+    k: u64,
+    lhs: Side,
+    rhs: Side,
+    finish: Finish,
+    /// The sizes of a panel.
+    rows: u64,
+    columns: u64,
+}
+
+/// Rows and columns of a panel.
+fn panel(m: u64, n: u64, k: u64, packed: bool) -> (u64, u64) {
+    if m < SHALLOW {
+        return (m, n.min(NARROW));
+    }
+    let rows = if m >= 2 * ROWS { ROWS } else { m.div_ceil(2).next_multiple_of(8) };
+    let fits = if packed { (PACKED / k.max(1)).max(NARROW) / NARROW * NARROW } else { COLUMNS };
+    (rows, n.min(COLUMNS).min(fits))
+}
+
+impl ContractReady {
+    /// Makes a product ready, or says what has no meaning in it.
+    pub(super) fn new(work: &Contract, args: &[ArgSpec]) -> Result<ContractReady, String> {
+        let reg = value_type(work, args)?;
+        // A batch that the right operand does not follow is only more rows.
+        let follows = |strides: &[i64]| strides[..work.batch.len()].iter().any(|&s| s != 0);
+        let shared = !work.rhs.body.insts.iter().any(|inst| match inst {
+            Inst::Load { access, .. } => follows(&access.at.strides),
+            Inst::Index { at, .. } => follows(&at.strides),
+            _ => false,
+        });
+        let rows = if shared { [&work.batch[..], &work.m].concat() } else { work.m.clone() };
+        let batch: &[u64] = if shared { &[] } else { &work.batch };
+        let mut rhs = work.rhs.clone();
+        if shared {
+            drop_coordinates(&mut rhs.body.insts, work.batch.len());
+        }
+        let (b, m, n, k) = (count(batch), count(&rows), count(&work.n), count(&work.k));
+        let (lhs_groups, rhs_groups): (Groups<'_>, Groups<'_>) =
+            ([batch, &rows, &work.k], [batch, &work.k, &work.n]);
+        let groups: Groups<'_> = [batch, &rows, &work.n];
+        let lhs = Side::new(&work.lhs, lhs_groups, reg, args, k)?;
+        let (_, width) = panel(m, n, k, true);
+        let rhs = Side::new(&rhs, rhs_groups, reg, args, width)?;
+        let (rows, columns) = panel(m, n, k, rhs.is_packed());
+        let finish = match plain_store(&work.epilogue, &work.stores, groups, args) {
+            Some(to) if reg == Reg::F32 => Finish::Plain(to),
+            _ => {
+                let code = (&work.epilogue, &work.stores[..]);
+                Finish::Code(Epilogue::new(code, groups, reg, args, (columns, columns < n))?)
+            }
+        };
+        Ok(ContractReady { reg, batch: b, m, n, k, lhs, rhs, finish, rows, columns })
+    }
+
+    /// Runs the product.
+    pub(super) fn run(&self, args: &[Arg], report: &Report) {
+        if self.batch * self.m * self.n == 0 {
+            return;
+        }
+        let plain = match &self.finish {
+            Finish::Plain(to) => Some(to),
+            Finish::Code(_) => None,
+        };
+        let inside = self.lhs.is_inside(args, [self.m, self.k])
+            && self.rhs.is_inside(args, [self.k, self.n])
+            && plain.is_none_or(|to| to.is_inside(args, [self.m, self.n]));
+        if !inside {
+            return report.outside();
+        }
+        let work = self.batch.saturating_mul(self.m).saturating_mul(self.n).saturating_mul(self.k.max(1));
+        let threads = if work < WORTH { 1 } else { rayon::current_num_threads() };
+        let whole = !self.lhs.is_packed() && !self.rhs.is_packed() && self.batch == 1 && self.m >= SHALLOW;
+        if let (Some(to), true) = (plain, whole) {
+            let mut unused = Scratch::new();
+            let all = [self.m as usize, self.n as usize, self.k as usize];
+            // SAFETY: all lies inside, as checked, and the kernel reads nothing that it writes.
+            unsafe {
+                let lhs = self.lhs.matrix((args, report), 0, [0..self.m, 0..self.k], &mut unused, false);
+                let rhs = self.rhs.matrix((args, report), 0, [0..self.k, 0..self.n], &mut unused, false);
+                multiply(to.matrix(args, 0, 0, 0), lhs, rhs, all, threads);
+            }
+            return;
+        }
+        self.panels(args, report, threads);
+    }
+
+    /// Runs the product panel by panel.
+    fn panels(&self, args: &[Arg], report: &Report, threads: usize) {
+        let (down, across) = (self.m.div_ceil(self.rows), self.n.div_ceil(self.columns));
+        let part = |i: u64, size: u64, all: u64| i * size..all.min((i + 1) * size);
+        if self.rhs.is_packed() && down > 1 {
+            // Each part of the right operand is packed once, by all threads.
+            let mut scratch = Scratch::new();
+            for at in 0..self.batch {
+                for j in 0..across {
+                    let columns = part(j, self.columns, self.n);
+                    // SAFETY: all lies inside.
+                    let rhs = unsafe {
+                        let part = [0..self.k, columns.clone()];
+                        self.rhs.matrix((args, report), at, part, &mut scratch, threads > 1)
+                    };
+                    each(threads, down, |i| {
+                        self.panel(args, report, at, [part(i, self.rows, self.m), columns.clone()], Some(rhs));
+                    });
+                }
+            }
+            return;
+        }
+        each(threads, self.batch * across * down, |task| {
+            let (at, rest) = (task / (across * down), task % (across * down));
+            let (j, i) = (rest / down, rest % down);
+            let place = [part(i, self.rows, self.m), part(j, self.columns, self.n)];
+            self.panel(args, report, at, place, None);
+        });
+    }
+
+    /// Runs one panel; the right operand's part is packed here unless it is given.
+    fn panel(&self, args: &[Arg], report: &Report, at: u64, place: [Range<u64>; 2], rhs: Option<Matrix>) {
+        let [rows, columns] = place.clone();
+        let (mut left, mut right) = (Scratch::new(), Scratch::new());
+        let call = (args, report);
+        // SAFETY: all lies inside; scratch panels are made as large as they are used.
+        unsafe {
+            let lhs = self.lhs.matrix(call, at, [rows.clone(), 0..self.k], &mut left, false);
+            let rhs = rhs.unwrap_or_else(|| {
+                self.rhs.matrix(call, at, [0..self.k, columns.clone()], &mut right, false)
+            });
+            let sizes =
+                [(rows.end - rows.start) as usize, (columns.end - columns.start) as usize, self.k as usize];
+            match &self.finish {
+                Finish::Plain(to) => {
+                    multiply(to.matrix(args, at, rows.start, columns.start), lhs, rhs, sizes, 0);
+                }
+                Finish::Code(epilogue) => {
+                    let mut sums = Scratch::new();
+                    sums.reserve(sizes[0] * self.columns as usize * 8);
+                    let to = sums.as_mut_ptr();
+                    match self.reg {
+                        Reg::F32 => {
+                            let to = Matrix { start: to.cast(), row: self.columns as i64, column: 1 };
+                            multiply(to, lhs, rhs, sizes, 0);
+                        }
+                        Reg::I32 => integers::<i32>(to, lhs, rhs, sizes, self.columns as usize),
+                        _ => integers::<i64>(to, lhs, rhs, sizes, self.columns as usize),
+                    }
+                    epilogue.run(call, at, place, &[to]);
+                }
+            }
+        }
+    }
+}
+
+/// SAFETY: `to` has `m` rows of `pitch` elements, `lhs` is dense and `m` by `k`, `rhs` has `k` rows of `pitch`.
+unsafe fn integers<T: Wrapping>(to: *mut u8, lhs: Matrix, rhs: Matrix, [m, n, k]: [usize; 3], pitch: usize) {
+    // SAFETY: by the contract.
+    unsafe {
+        let to = slice::from_raw_parts_mut(to as *mut T, m * pitch);
+        let lhs = slice::from_raw_parts(lhs.start as *const T, m * k);
+        let rhs = slice::from_raw_parts(rhs.start as *const T, k * pitch);
+        multiply_integers(to, lhs, rhs, [n, k, pitch]);
+    }
+}
+
+/// Runs `tasks` tasks on `threads` threads.
+pub(super) fn each(threads: usize, tasks: u64, task: impl Fn(u64) + Send + Sync) {
+    if threads > 1 && tasks > 1 {
+        (0..tasks).into_par_iter().for_each(task);
+    } else {
+        (0..tasks).for_each(task);
+    }
+}
+
+/// The type of the accumulator.
+fn value_type(work: &Contract, args: &[ArgSpec]) -> Result<Reg, String> {
+    let of = |operand: &sx_artifact::kernel::Operand| {
+        let regs = super::analyse::registers(&operand.body, args)?;
+        regs.get(operand.value.0 as usize).copied().ok_or("an operand of a value there is not".to_string())
+    };
+    let (lhs, rhs) = (of(&work.lhs)?, of(&work.rhs)?);
+    if lhs == rhs { Ok(lhs) } else { Err(format!("a product of {lhs:?} and {rhs:?} values")) }
+}
+
+/// Takes the first `n` coordinates, which no instruction follows, from a body.
+fn drop_coordinates(insts: &mut [Inst], n: usize) {
+    for inst in insts {
+        match inst {
+            Inst::Load { access, .. } => drop(access.at.strides.drain(..n)),
+            Inst::Index { at, .. } => drop(at.strides.drain(..n)),
+            _ => {}
+        }
+    }
+}
+
+const _: () = assert!(FEW < SHALLOW as usize, "products of few rows are cut along their columns");

@@ -1,0 +1,54 @@
+//! A kernel made ready to be launched.
+
+use super::attention::AttentionReady;
+use super::buffer::{Arg, Report};
+use super::compile::{Source, compile};
+use super::contract::ContractReady;
+use super::tape::{ArgSpec, Nest};
+use sx_artifact::kernel::{Inst, Kernel, Loop, Work};
+
+/// A kernel made ready.
+pub(super) enum Ready {
+    /// A map or reductions.
+    Loop(Box<Nest>),
+    /// A matrix product.
+    Contract(Box<ContractReady>),
+    /// Attention.
+    Attention(Box<AttentionReady>),
+}
+
+impl Ready {
+    /// Makes a kernel ready, or says what has no meaning in it.
+    pub(super) fn new(kernel: &Kernel) -> Result<Ready, String> {
+        let args: Vec<ArgSpec> =
+            kernel.args.iter().map(|arg| ArgSpec { dtype: arg.dtype, mode: arg.mode }).collect();
+        Ok(match &kernel.work {
+            Work::Loop(work) => Ready::Loop(Box::new(ready_loop(work, &args)?)),
+            Work::Contract(work) => Ready::Contract(Box::new(ContractReady::new(work, &args)?)),
+            Work::Attention(work) => Ready::Attention(Box::new(AttentionReady::new(work, &args)?)),
+        })
+    }
+
+    /// Runs the kernel on its buffers.
+    pub(super) fn run(&self, args: &[Arg], report: &Report) {
+        match self {
+            Ready::Loop(nest) => nest.run(args, report),
+            Ready::Contract(work) => work.run(args, report),
+            Ready::Attention(work) => work.run(args, report),
+        }
+    }
+}
+
+fn ready_loop(work: &Loop, args: &[ArgSpec]) -> Result<Nest, String> {
+    let folds = work.body.insts.iter().any(|inst| matches!(inst, Inst::Fold { .. }));
+    let along = folds || !work.along.is_empty();
+    let groups = if along { vec![work.dims.clone(), work.along.clone()] } else { vec![work.dims.clone()] };
+    compile(&Source {
+        groups: &groups,
+        split: &[false, false],
+        along,
+        body: &work.body,
+        stores: &work.stores,
+        args,
+    })
+}

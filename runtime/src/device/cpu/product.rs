@@ -1,0 +1,214 @@
+//! Matrix products over plain strided memory.
+
+use super::lanes::{avx2, avx2_version};
+use std::slice;
+
+/// A matrix in memory: where it starts, and how far apart rows and columns are, in elements.
+#[derive(Clone, Copy)]
+pub(super) struct Matrix {
+    pub(super) start: *mut f32,
+    pub(super) row: i64,
+    pub(super) column: i64,
+}
+
+// SAFETY: a matrix is a part of an argument or of scratch memory, of which threads write different parts.
+unsafe impl Send for Matrix {}
+// SAFETY: as above.
+unsafe impl Sync for Matrix {}
+
+/// Products of few rows are computed by streaming the right operand once.
+pub(super) const FEW: usize = 4;
+
+/// `to = lhs * rhs`, with `m` rows, `n` columns and `k` terms, on `threads` threads (0: on this one).
+///
+/// SAFETY: the matrices are valid for these sizes and `to` overlaps neither operand.
+pub(super) unsafe fn multiply(to: Matrix, lhs: Matrix, rhs: Matrix, [m, n, k]: [usize; 3], threads: usize) {
+    // SAFETY: by the contract.
+    unsafe {
+        if m == 0 || n == 0 {
+            return;
+        }
+        if m <= FEW && k > 0 && threads == 0 && to.column == 1 && (rhs.column == 1 || rhs.row == 1) {
+            return few_rows(to, lhs, rhs, [m, n, k]);
+        }
+        if k == 0 {
+            for i in 0..m as isize {
+                for j in 0..n as isize {
+                    *to.start.offset(i * to.row as isize + j * to.column as isize) = 0.0;
+                }
+            }
+            return;
+        }
+        let parallelism = if threads > 1 { gemm::Parallelism::Rayon(threads) } else { gemm::Parallelism::None };
+        gemm::gemm(
+            m,
+            n,
+            k,
+            to.start,
+            to.column as isize,
+            to.row as isize,
+            false,
+            lhs.start,
+            lhs.column as isize,
+            lhs.row as isize,
+            rhs.start,
+            rhs.column as isize,
+            rhs.row as isize,
+            0.0,
+            1.0,
+            false,
+            false,
+            false,
+            parallelism,
+        );
+    }
+}
+
+/// SAFETY: that of [`multiply`]; columns of `to`, and columns or rows of `rhs`, are neighbours; `m <= FEW`.
+unsafe fn few_rows(to: Matrix, lhs: Matrix, rhs: Matrix, [m, n, k]: [usize; 3]) {
+    let mut packed = Vec::new();
+    for i in 0..m {
+        for p in 0..k {
+            // SAFETY: within `lhs`.
+            packed.push(unsafe { *lhs.start.offset(i as isize * lhs.row as isize + p as isize * lhs.column as isize) });
+        }
+    }
+    // SAFETY: the rows of `to` are valid for `n` elements each and do not overlap.
+    let mut rows: Vec<&mut [f32]> = (0..m)
+        .map(|i| unsafe { slice::from_raw_parts_mut(to.start.offset(i as isize * to.row as isize), n) })
+        .collect();
+    // SAFETY: by the contract; the AVX2 versions run only where AVX2 was found.
+    unsafe {
+        match (rhs.column == 1, avx2()) {
+            (true, true) => by_rows_avx2(&mut rows, &packed, rhs, k),
+            (true, false) => by_rows(&mut rows, &packed, rhs, k),
+            (false, true) => by_columns_avx2(&mut rows, &packed, rhs, k),
+            (false, false) => by_columns(&mut rows, &packed, rhs, k),
+        }
+    }
+}
+
+/// Terms that are added to a sum in one pass over it.
+const UNROLL: usize = 4;
+/// Columns whose sums stay in the nearest cache.
+const STRIP: usize = 2048;
+
+/// Adds multiples of the rows of `rhs`.
+///
+/// SAFETY: rows of `rhs` are valid for as many elements as those of `to`.
+#[inline(always)]
+unsafe fn by_rows(to: &mut [&mut [f32]], lhs: &[f32], rhs: Matrix, k: usize) {
+    let n = to[0].len();
+    let mut first = 0;
+    while first < n {
+        let width = STRIP.min(n - first);
+        // SAFETY: `p < k` and `first + width <= n`.
+        let row = |p: usize| unsafe {
+            slice::from_raw_parts(rhs.start.offset(p as isize * rhs.row as isize).add(first), width)
+        };
+        to.iter_mut().for_each(|to| to[first..first + width].fill(0.0));
+        let whole = k / UNROLL * UNROLL;
+        for p in (0..whole).step_by(UNROLL) {
+            let [a, b, c, d] = [row(p), row(p + 1), row(p + 2), row(p + 3)];
+            for (to, x) in to.iter_mut().zip(lhs.chunks_exact(k)) {
+                let [xa, xb, xc, xd] = [x[p], x[p + 1], x[p + 2], x[p + 3]];
+                for ((((to, a), b), c), d) in to[first..first + width].iter_mut().zip(a).zip(b).zip(c).zip(d) {
+                    *to += (xa * a + xb * b) + (xc * c + xd * d);
+                }
+            }
+        }
+        for p in whole..k {
+            for (to, x) in to.iter_mut().zip(lhs.chunks_exact(k)) {
+                let x = x[p];
+                for (to, a) in to[first..first + width].iter_mut().zip(row(p)) {
+                    *to += x * a;
+                }
+            }
+        }
+        first += width;
+    }
+}
+avx2_version!(fn by_rows_avx2 = by_rows [] [] (to: &mut [&mut [f32]], lhs: &[f32], rhs: Matrix, k: usize));
+
+/// Independent sums of a dot product.
+const SUMS: usize = 32;
+
+/// Dot products with the columns of `rhs`, each of which lies in one piece.
+///
+/// SAFETY: columns of `rhs` are valid for `k` elements.
+#[inline(always)]
+unsafe fn by_columns(to: &mut [&mut [f32]], lhs: &[f32], rhs: Matrix, k: usize) {
+    let n = to[0].len();
+    for j in 0..n {
+        // SAFETY: `j < n`.
+        let column = unsafe { slice::from_raw_parts(rhs.start.offset(j as isize * rhs.column as isize), k) };
+        for (to, x) in to.iter_mut().zip(lhs.chunks_exact(k)) {
+            to[j] = dot(x, column);
+        }
+    }
+}
+avx2_version!(fn by_columns_avx2 = by_columns [] [] (to: &mut [&mut [f32]], lhs: &[f32], rhs: Matrix, k: usize));
+
+#[inline(always)]
+fn dot(x: &[f32], y: &[f32]) -> f32 {
+    let mut sums = [0f32; SUMS];
+    let (mut xs, mut ys) = (x.chunks_exact(SUMS), y.chunks_exact(SUMS));
+    for (x, y) in (&mut xs).zip(&mut ys) {
+        for i in 0..SUMS {
+            sums[i] += x[i] * y[i];
+        }
+    }
+    for (sum, (x, y)) in sums.iter_mut().zip(xs.remainder().iter().zip(ys.remainder())) {
+        *sum += x * y;
+    }
+    for half in [16, 8, 4, 2, 1] {
+        for i in 0..half {
+            sums[i] += sums[i + half];
+        }
+    }
+    sums[0]
+}
+
+/// An integer that wraps.
+pub(super) trait Wrapping: Copy {
+    const ZERO: Self;
+    fn add_product(self, a: Self, b: Self) -> Self;
+}
+
+impl Wrapping for i32 {
+    const ZERO: i32 = 0;
+    #[inline(always)]
+    fn add_product(self, a: i32, b: i32) -> i32 {
+        self.wrapping_add(a.wrapping_mul(b))
+    }
+}
+
+impl Wrapping for i64 {
+    const ZERO: i64 = 0;
+    #[inline(always)]
+    fn add_product(self, a: i64, b: i64) -> i64 {
+        self.wrapping_add(a.wrapping_mul(b))
+    }
+}
+
+/// `to = lhs * rhs` for rows of integers: `n` columns and `k` terms, rows `pitch` apart in `to` and `rhs`, `k`
+/// apart in `lhs`.
+pub(super) fn multiply_integers<T: Wrapping>(to: &mut [T], lhs: &[T], rhs: &[T], [n, k, pitch]: [usize; 3]) {
+    to.fill(T::ZERO);
+    if n == 0 || k == 0 {
+        return;
+    }
+    // Rows of `rhs` that stay in cache while all rows of `to` take them in.
+    let strip = ((32 << 10) / n).max(1);
+    for first in (0..k).step_by(strip) {
+        let terms = first..k.min(first + strip);
+        for (to, lhs) in to.chunks_mut(pitch).zip(lhs.chunks_exact(k)) {
+            for p in terms.clone() {
+                let x = lhs[p];
+                for (to, y) in to[..n].iter_mut().zip(&rhs[p * pitch..][..n]) {
+                    *to = to.add_product(x, *y);
+                }
+            }
+        }
+    }
+}

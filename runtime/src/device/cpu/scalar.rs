@@ -1,0 +1,307 @@
+//! What each scalar function computes on this target: one arm a function.
+//!
+//! `bool` lanes are bytes 0 and 1.
+
+use super::lanes::{self, F1, F2, F3, LaneFn};
+use sx_artifact::kernel::Reg;
+use sx_artifact::scalar::ScalarFn;
+
+/// The loop of a function of one argument.
+macro_rules! f1 {
+    ($heavy:literal, |$x:ident: $a:ty| -> $r:ty { $e:expr }) => {{
+        struct F;
+        impl F1 for F {
+            type A = $a;
+            type R = $r;
+            const HEAVY: bool = $heavy;
+            #[inline(always)]
+            fn at($x: $a) -> $r {
+                $e
+            }
+        }
+        lanes::unary::<F>()
+    }};
+}
+
+/// The loop of a function of two arguments of one type.
+macro_rules! f2 {
+    ($many:expr, $heavy:literal, |$x:ident, $y:ident: $a:ty| -> $r:ty { $e:expr }) => {{
+        struct F;
+        impl F2 for F {
+            type A = $a;
+            type R = $r;
+            const HEAVY: bool = $heavy;
+            #[inline(always)]
+            fn at($x: $a, $y: $a) -> $r {
+                $e
+            }
+        }
+        lanes::binary::<F>($many)
+    }};
+}
+
+/// The loop that chooses between two values of a type.
+macro_rules! choose {
+    ($many:expr, $a:ty) => {{
+        struct F;
+        impl F3 for F {
+            type C = u8;
+            type A = $a;
+            type R = $a;
+            #[inline(always)]
+            fn at(c: u8, a: $a, b: $a) -> $a {
+                if c != 0 { a } else { b }
+            }
+        }
+        lanes::ternary::<F>($many)
+    }};
+}
+
+/// The six comparisons of a type, or `None` for another function.
+macro_rules! compare {
+    ($f:expr, $many:expr, $a:ty) => {
+        match $f {
+            ScalarFn::Eq => Some(f2!($many, false, |x, y: $a| -> u8 { (x == y) as u8 })),
+            ScalarFn::Ne => Some(f2!($many, false, |x, y: $a| -> u8 { (x != y) as u8 })),
+            ScalarFn::Lt => Some(f2!($many, false, |x, y: $a| -> u8 { (x < y) as u8 })),
+            ScalarFn::Le => Some(f2!($many, false, |x, y: $a| -> u8 { (x <= y) as u8 })),
+            ScalarFn::Gt => Some(f2!($many, false, |x, y: $a| -> u8 { (x > y) as u8 })),
+            ScalarFn::Ge => Some(f2!($many, false, |x, y: $a| -> u8 { (x >= y) as u8 })),
+            _ => None,
+        }
+    };
+}
+
+/// The loop of `f` over arguments of type `reg` (of `where`: its choices), or `None` where it has no meaning.
+/// `many` says which arguments vary over lanes; the first argument of `where` must if any does.
+pub(super) fn call(f: ScalarFn, reg: Reg, many: [bool; 3]) -> Option<LaneFn> {
+    match reg {
+        Reg::F32 => float(f, many),
+        Reg::I32 => int32(f, many),
+        Reg::I64 => int64(f, many),
+        Reg::Bool => truth(f, many),
+    }
+}
+
+/// Functions of `f32`.
+fn float(f: ScalarFn, many: [bool; 3]) -> Option<LaneFn> {
+    use ScalarFn::*;
+    Some(match f {
+        Add => f2!(many, false, |x, y: f32| -> f32 { x + y }),
+        Sub => f2!(many, false, |x, y: f32| -> f32 { x - y }),
+        Mul => f2!(many, false, |x, y: f32| -> f32 { x * y }),
+        Div => f2!(many, false, |x, y: f32| -> f32 { x / y }),
+        Mod => f2!(many, false, |x, y: f32| -> f32 { modulo(x, y) }),
+        Maximum => f2!(many, false, |x, y: f32| -> f32 { maximum(x, y) }),
+        Minimum => f2!(many, false, |x, y: f32| -> f32 { minimum(x, y) }),
+        Pow => f2!(many, true, |x, y: f32| -> f32 { maths::pow(x, y) }),
+        Atan2 => f2!(many, true, |x, y: f32| -> f32 { maths::atan2(x, y) }),
+        Eq | Ne | Lt | Le | Gt | Ge => return compare!(f, many, f32),
+        And | Or | Not => return None,
+        Where => choose!(many, f32),
+        Neg => f1!(false, |x: f32| -> f32 { -x }),
+        Abs => f1!(false, |x: f32| -> f32 { x.abs() }),
+        Sqrt => f1!(false, |x: f32| -> f32 { x.sqrt() }),
+        Rsqrt => f1!(true, |x: f32| -> f32 { maths::rsqrt(x) }),
+        Exp => f1!(true, |x: f32| -> f32 { maths::exp(x) }),
+        Log => f1!(true, |x: f32| -> f32 { maths::log(x) }),
+        Expm1 => f1!(true, |x: f32| -> f32 { maths::expm1(x) }),
+        Log1p => f1!(true, |x: f32| -> f32 { maths::log1p(x) }),
+        Sin => f1!(true, |x: f32| -> f32 { maths::sin(x) }),
+        Cos => f1!(true, |x: f32| -> f32 { maths::cos(x) }),
+        Tanh => f1!(true, |x: f32| -> f32 { maths::tanh(x) }),
+        Asin => f1!(true, |x: f32| -> f32 { maths::asin(x) }),
+        Acos => f1!(true, |x: f32| -> f32 { maths::acos(x) }),
+        Erf => f1!(true, |x: f32| -> f32 { maths::erf(x) }),
+        Floor => f1!(false, |x: f32| -> f32 { x.floor() }),
+        Ceil => f1!(false, |x: f32| -> f32 { x.ceil() }),
+        Round => f1!(false, |x: f32| -> f32 { x.round_ties_even() }),
+    })
+}
+
+/// Makes the functions of an integer type.
+macro_rules! integers {
+    ($name:ident, $t:ty, $pow:ident) => {
+        /// Functions of an integer type; all wrap.
+        fn $name(f: ScalarFn, many: [bool; 3]) -> Option<LaneFn> {
+            use ScalarFn::*;
+            Some(match f {
+                Add => f2!(many, false, |x, y: $t| -> $t { x.wrapping_add(y) }),
+                Sub => f2!(many, false, |x, y: $t| -> $t { x.wrapping_sub(y) }),
+                Mul => f2!(many, false, |x, y: $t| -> $t { x.wrapping_mul(y) }),
+                Div => f2!(many, false, |x, y: $t| -> $t { if y == 0 { 0 } else { x.wrapping_div(y) } }),
+                Mod => f2!(many, false, |x, y: $t| -> $t {
+                    {
+                        let rest = if y == 0 { 0 } else { x.wrapping_rem(y) };
+                        if rest != 0 && (rest ^ y) < 0 { rest + y } else { rest }
+                    }
+                }),
+                Maximum => f2!(many, false, |x, y: $t| -> $t { x.max(y) }),
+                Minimum => f2!(many, false, |x, y: $t| -> $t { x.min(y) }),
+                Pow => f2!(many, false, |x, y: $t| -> $t { $pow(x, y) }),
+                Eq | Ne | Lt | Le | Gt | Ge => return compare!(f, many, $t),
+                Where => choose!(many, $t),
+                Neg => f1!(false, |x: $t| -> $t { x.wrapping_neg() }),
+                Abs => f1!(false, |x: $t| -> $t { x.wrapping_abs() }),
+                Floor | Ceil | Round => f1!(false, |x: $t| -> $t { x }),
+                And | Or | Not | Atan2 | Sqrt | Rsqrt | Exp | Log | Expm1 | Log1p | Sin | Cos | Tanh | Asin | Acos
+                | Erf => return None,
+            })
+        }
+
+        /// `x` to the power `y`, wrapping; a negative power truncates towards zero, that of 0 is 0.
+        fn $pow(x: $t, y: $t) -> $t {
+            if y < 0 {
+                return match x {
+                    1 => 1,
+                    -1 if y & 1 == 0 => 1,
+                    -1 => -1,
+                    _ => 0,
+                };
+            }
+            let (mut result, mut base, mut left): ($t, $t, $t) = (1, x, y);
+            while left > 0 {
+                if left & 1 == 1 {
+                    result = result.wrapping_mul(base);
+                }
+                base = base.wrapping_mul(base);
+                left >>= 1;
+            }
+            result
+        }
+    };
+}
+integers!(int32, i32, pow32);
+integers!(int64, i64, pow64);
+
+/// Functions of truth values.
+fn truth(f: ScalarFn, many: [bool; 3]) -> Option<LaneFn> {
+    use ScalarFn::*;
+    Some(match f {
+        And | Minimum => f2!(many, false, |x, y: u8| -> u8 { x & y }),
+        Or | Maximum => f2!(many, false, |x, y: u8| -> u8 { x | y }),
+        Not => f1!(false, |x: u8| -> u8 { x ^ 1 }),
+        Where => choose!(many, u8),
+        Eq | Ne | Lt | Le | Gt | Ge => return compare!(f, many, u8),
+        Add | Sub | Mul | Div | Mod | Pow | Atan2 | Neg | Abs | Sqrt | Rsqrt | Exp | Log | Expm1 | Log1p | Sin | Cos
+        | Tanh | Asin | Acos | Erf | Floor | Ceil | Round => return None,
+    })
+}
+
+/// The loop of a conversion: floats truncate and saturate (NaN is 0), integers wrap, a truth value is `!= 0`.
+pub(super) fn convert(from: Reg, to: Reg) -> LaneFn {
+    match (from, to) {
+        (Reg::F32, Reg::F32) | (Reg::I32, Reg::I32) => lanes::copy(4),
+        (Reg::I64, Reg::I64) => lanes::copy(8),
+        (Reg::Bool, Reg::Bool) => lanes::copy(1),
+        (Reg::F32, Reg::I32) => f1!(false, |x: f32| -> i32 { x as i32 }),
+        (Reg::F32, Reg::I64) => f1!(false, |x: f32| -> i64 { x as i64 }),
+        (Reg::F32, Reg::Bool) => f1!(false, |x: f32| -> u8 { (x != 0.0) as u8 }),
+        (Reg::I32, Reg::F32) => f1!(false, |x: i32| -> f32 { x as f32 }),
+        (Reg::I32, Reg::I64) => f1!(false, |x: i32| -> i64 { x as i64 }),
+        (Reg::I32, Reg::Bool) => f1!(false, |x: i32| -> u8 { (x != 0) as u8 }),
+        (Reg::I64, Reg::F32) => f1!(false, |x: i64| -> f32 { x as f32 }),
+        (Reg::I64, Reg::I32) => f1!(false, |x: i64| -> i32 { x as i32 }),
+        (Reg::I64, Reg::Bool) => f1!(false, |x: i64| -> u8 { (x != 0) as u8 }),
+        (Reg::Bool, Reg::F32) => f1!(false, |x: u8| -> f32 { x as f32 }),
+        (Reg::Bool, Reg::I32) => f1!(false, |x: u8| -> i32 { x as i32 }),
+        (Reg::Bool, Reg::I64) => f1!(false, |x: u8| -> i64 { x as i64 }),
+    }
+}
+
+/// The loop that rounds to bf16 and stays in f32.
+pub(super) fn round_bf16() -> LaneFn {
+    f1!(false, |x: f32| -> f32 { f32::from_bits((bf16_bits(x) as u32) << 16) })
+}
+
+/// The nearest bf16, ties to even; a NaN stays one.
+#[inline(always)]
+pub(super) fn bf16_bits(x: f32) -> u16 {
+    let bits = x.to_bits();
+    let rounded = bits.wrapping_add(0x7fff + ((bits >> 16) & 1));
+    let kept = if x.is_nan() { bits | 0x0040_0000 } else { rounded };
+    (kept >> 16) as u16
+}
+
+/// The larger, NaN if either is; 0.0 is larger than -0.0.
+#[inline(always)]
+pub(super) fn maximum(x: f32, y: f32) -> f32 {
+    let equal = f32::from_bits(x.to_bits() & y.to_bits());
+    let larger = if x > y { x } else { y };
+    let number = if x == y { equal } else { larger };
+    if x.is_nan() { x } else { number }
+}
+
+/// The smaller, NaN if either is; -0.0 is smaller than 0.0.
+#[inline(always)]
+pub(super) fn minimum(x: f32, y: f32) -> f32 {
+    let equal = f32::from_bits(x.to_bits() | y.to_bits());
+    let smaller = if x < y { x } else { y };
+    let number = if x == y { equal } else { smaller };
+    if x.is_nan() { x } else { number }
+}
+
+/// `x - floor(x / y) * y` without its rounding: exact, with the sign of `y`.
+fn modulo(x: f32, y: f32) -> f32 {
+    let rest = x % y;
+    if rest == 0.0 {
+        0f32.copysign(y)
+    } else if (rest < 0.0) != (y < 0.0) {
+        rest + y
+    } else {
+        rest
+    }
+}
+
+/// Transcendental functions.
+mod maths {
+    pub(super) fn pow(x: f32, y: f32) -> f32 {
+        x.powf(y)
+    }
+    pub(super) fn atan2(x: f32, y: f32) -> f32 {
+        x.atan2(y)
+    }
+    pub(super) fn rsqrt(x: f32) -> f32 {
+        1.0 / x.sqrt()
+    }
+    pub(super) fn exp(x: f32) -> f32 {
+        x.exp()
+    }
+    pub(super) fn log(x: f32) -> f32 {
+        x.ln()
+    }
+    pub(super) fn expm1(x: f32) -> f32 {
+        x.exp_m1()
+    }
+    pub(super) fn log1p(x: f32) -> f32 {
+        x.ln_1p()
+    }
+    pub(super) fn sin(x: f32) -> f32 {
+        x.sin()
+    }
+    pub(super) fn cos(x: f32) -> f32 {
+        x.cos()
+    }
+    pub(super) fn tanh(x: f32) -> f32 {
+        x.tanh()
+    }
+    pub(super) fn asin(x: f32) -> f32 {
+        x.asin()
+    }
+    pub(super) fn acos(x: f32) -> f32 {
+        x.acos()
+    }
+    /// By its series, in f64.
+    pub(super) fn erf(x: f32) -> f32 {
+        let x = x as f64;
+        if x.abs() > 5.0 {
+            return x.signum() as f32;
+        }
+        let (mut term, mut sum) = (x, x);
+        for n in 1..200 {
+            term *= -x * x / n as f64;
+            sum += term / (2 * n + 1) as f64;
+        }
+        (sum * std::f64::consts::FRAC_2_SQRT_PI) as f32
+    }
+}

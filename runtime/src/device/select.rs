@@ -1,0 +1,139 @@
+//! Which device a name means, and which devices there are.
+
+use super::{Device, cpu, wgpu};
+use crate::error::Error;
+use std::fmt;
+
+/// An open device and the target whose code it runs.
+pub struct Selected {
+    /// `cpu` or `wgpu`.
+    pub target: &'static str,
+    /// The device.
+    pub device: Box<dyn Device>,
+}
+
+/// A device of this machine.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// What `--device` calls it: `cpu`, `wgpu:0`, ….
+    pub id: String,
+    /// Its name, of which `--device` also takes a part.
+    pub name: String,
+    /// The target whose code it runs.
+    pub target: &'static str,
+    /// How it is reached: `host`, `vulkan`, `metal`, `dx12`.
+    pub backend: String,
+    /// The driver and its version.
+    pub driver: String,
+    /// Whether its code runs on the processor.
+    pub is_cpu: bool,
+    /// Bytes of the largest buffer it allows, where there is such a limit.
+    pub max_buffer_bytes: Option<u64>,
+}
+
+/// The devices of this machine, and why there are no GPUs where there are none.
+#[derive(Clone, Debug)]
+pub struct Devices {
+    /// The devices, the CPU first.
+    pub found: Vec<Found>,
+    /// Why there is no `wgpu` device, and what can be done.
+    pub no_gpu: Option<String>,
+}
+
+/// Finds the devices of this machine.
+pub fn devices() -> Devices {
+    let adapters = wgpu::adapters();
+    let others = adapters.found.into_iter().enumerate().map(|(number, adapter)| Found {
+        id: format!("wgpu:{number}"),
+        name: adapter.name,
+        target: "wgpu",
+        backend: adapter.backend,
+        driver: adapter.driver,
+        is_cpu: adapter.is_cpu,
+        max_buffer_bytes: Some(adapter.max_buffer_bytes),
+    });
+    Devices { found: std::iter::once(host()).chain(others).collect(), no_gpu: adapters.reason }
+}
+
+/// Opens the device that `name` means: `auto`, `cpu`, `wgpu`, `wgpu:N` or part of an adapter's name.
+/// `targets` are those the artifact has code for.
+///
+/// `auto` is the first real GPU, else the CPU, else a Vulkan driver that runs on the CPU; it never means a
+/// device that the artifact has no code for.
+pub fn select(name: &str, targets: &[String]) -> Result<Selected, Error> {
+    let has = |target: &str| targets.iter().any(|known| known == target);
+    // Looking for GPUs takes tens of milliseconds: it is left out where it cannot matter.
+    if name == "cpu" || (name == "auto" && has("cpu") && !has("wgpu")) {
+        return open(&host(), targets);
+    }
+    let devices = devices();
+    let mut found = devices.found.iter();
+    let chosen = match name {
+        "auto" => {
+            let usable = || devices.found.iter().filter(|it| has(it.target));
+            usable()
+                .find(|it| !it.is_cpu)
+                .or_else(|| usable().find(|it| it.target == "cpu"))
+                .or_else(|| usable().next())
+        }
+        "wgpu" => found.find(|it| it.target == "wgpu"),
+        _ if name.starts_with("wgpu:") => found.find(|it| it.id == name),
+        _ => found.find(|it| it.name.to_lowercase().contains(&name.to_lowercase())),
+    };
+    match chosen {
+        Some(chosen) => open(chosen, targets),
+        None if name == "auto" => Err(Error::Target {
+            device: "any device of this machine".to_owned(),
+            target: "cpu".to_owned(),
+            has: targets.to_vec(),
+        }),
+        None => Err(Error::Device(absent(name, &devices))),
+    }
+}
+
+/// The processor.
+fn host() -> Found {
+    Found {
+        id: "cpu".to_owned(),
+        name: "cpu".to_owned(),
+        target: "cpu",
+        backend: "host".to_owned(),
+        driver: format!("{} threads", rayon::current_num_threads()),
+        is_cpu: true,
+        max_buffer_bytes: None,
+    }
+}
+
+fn open(found: &Found, targets: &[String]) -> Result<Selected, Error> {
+    if !targets.iter().any(|target| target == found.target) {
+        return Err(Error::Target {
+            device: found.name.clone(),
+            target: found.target.to_owned(),
+            has: targets.to_vec(),
+        });
+    }
+    let device: Box<dyn Device> = match found.target {
+        "cpu" => Box::new(cpu::Cpu),
+        _ => Box::new(wgpu::Wgpu::new(&wgpu::Options {
+            adapter: Some(found.name.clone()),
+            ..Default::default()
+        })?),
+    };
+    Ok(Selected { target: found.target, device })
+}
+
+fn absent(name: &str, devices: &Devices) -> String {
+    let ids: Vec<String> = devices.found.iter().map(|it| it.to_string()).collect();
+    let why = devices.no_gpu.as_ref().map_or(String::new(), |why| format!("; {why}"));
+    format!("there is no device `{name}` here; there is {}{why}", ids.join(", "))
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.id == self.name {
+            write!(f, "`{}`", self.id)
+        } else {
+            write!(f, "`{}` ({})", self.id, self.name)
+        }
+    }
+}

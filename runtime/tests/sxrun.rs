@@ -1,0 +1,250 @@
+//! `sxrun` as its users meet it: what it prints, saves and refuses, and with which exit status.
+
+use serde_json::{Value, json};
+use std::borrow::Cow;
+use std::path::PathBuf;
+use std::process::Command;
+use sx_artifact::dtype::DType;
+use sx_artifact::manifest::Memory;
+use sx_artifact::program::Program;
+use sx_artifact::write::{self, Contents, Graph, NamedBytes, ParamValue};
+use tempfile::TempDir;
+
+fn program(value: Value) -> Program {
+    let program: Program = serde_json::from_value(value).expect("a program as JSON");
+    program.validate().expect("a sound program");
+    program
+}
+
+fn resource(name: &str, dtype: &str, shape: &[u64], role: &str) -> Value {
+    json!({ "name": name, "dtype": dtype, "shape": shape, "role": role, "encoding": "plain" })
+}
+
+fn access(arg: u32, strides: &[i64]) -> Value {
+    json!({ "arg": arg, "at": { "offset": 0, "strides": strides } })
+}
+
+fn load(arg: u32, strides: &[i64]) -> Value {
+    json!({ "load": { "access": access(arg, strides) } })
+}
+
+fn launch(args: &[u32], sites: &[u32]) -> Value {
+    let args: Vec<Value> = args.iter().map(|resource| json!({ "resource": resource })).collect();
+    json!({ "launch": { "kernel": 0, "args": args, "sites": sites, "origins": [0] } })
+}
+
+fn origins() -> Value {
+    json!([{ "operation": "index", "file": "pick.sx", "line": 3, "column": 5 }])
+}
+
+/// `out[i, j] = x[i, j] * w[j] + c`, where `x` is Unit.
+fn scale() -> Program {
+    let mut x = resource("x", "f32", &[2, 3], "input");
+    x["domain"] = json!("Unit");
+    x["check"] = json!({ "range": { "low": 0.0, "high": 1.0, "low_open": false, "high_open": false } });
+    let arg = |len: u64, mode: &str| json!({ "dtype": "f32", "len": len, "mode": mode });
+    program(json!({
+        "graph": "scale",
+        "resources": [x, resource("w", "f32", &[3], "param"), resource("c", "f32", &[], "constant"),
+                      resource("out", "f32", &[2, 3], "output")],
+        "kernels": [{ "name": "scale", "traps": 0,
+            "args": [arg(6, "read"), arg(3, "read"), arg(1, "read"), arg(6, "write")],
+            "work": { "loop": { "dims": [2, 3], "along": [],
+                "body": [load(0, &[3, 1]), load(1, &[0, 1]), load(2, &[0, 0]),
+                         { "call": { "f": "mul", "args": [0, 1] } }, { "call": { "f": "add", "args": [3, 2] } }],
+                "stores": [{ "value": 4, "access": access(3, &[3, 1]) }] } } }],
+        "steps": [launch(&[0, 1, 2, 3], &[])],
+        "slots": [], "sites": [], "origins": origins(),
+    }))
+}
+
+/// `out[i] = w[ids[i]]`; what `ids` may be is found out while it runs.
+fn pick() -> Program {
+    program(json!({
+        "graph": "pick",
+        "resources": [resource("ids", "i64", &[2], "input"), resource("w", "f32", &[3], "param"),
+                      resource("out", "f32", &[2], "output")],
+        "kernels": [{ "name": "pick", "traps": 1,
+            "args": [{ "dtype": "i64", "len": 2, "mode": "read" }, { "dtype": "f32", "len": 3, "mode": "read" },
+                     { "dtype": "f32", "len": 2, "mode": "write" }],
+            "work": { "loop": { "dims": [2], "along": [],
+                "body": [load(0, &[1]), { "bounded": { "x": 0, "size": 3, "trap": 0 } },
+                         { "load": { "access": { "arg": 1, "at": { "offset": 0, "strides": [0] },
+                                                 "gathered": [[1, 1]] } } }],
+                "stores": [{ "value": 2, "access": access(2, &[1]) }] } } }],
+        "steps": [launch(&[0, 1, 2], &[0])],
+        "slots": [], "origins": origins(),
+        "sites": [{ "operation": "index", "operand": "ids", "size": 3, "dims": [2],
+                    "at": { "offset": 0, "strides": [1] }, "origin": 0 }],
+    }))
+}
+
+/// `out = step * 10 + microbatch`.
+fn count() -> Program {
+    let arg = |mode: &str| json!({ "dtype": "i32", "len": 1, "mode": mode });
+    program(json!({
+        "graph": "count",
+        "resources": [resource("step", "i32", &[], "context"), resource("microbatch", "i32", &[], "context"),
+                      resource("out", "i32", &[], "output")],
+        "kernels": [{ "name": "count", "traps": 0, "args": [arg("read"), arg("read"), arg("write")],
+            "work": { "loop": { "dims": [], "along": [],
+                "body": [load(0, &[]), load(1, &[]), { "const": { "i32": 10 } },
+                         { "call": { "f": "mul", "args": [0, 2] } }, { "call": { "f": "add", "args": [3, 1] } }],
+                "stores": [{ "value": 4, "access": access(2, &[]) }] } } }],
+        "steps": [launch(&[0, 1, 2], &[])],
+        "slots": [], "sites": [], "origins": origins(),
+    }))
+}
+
+/// A folder with `model.sxa` (three graphs), `scale.sxa` (one) and `apart.sxa` with its weights outside.
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Folder {
+        let folder = Folder(tempfile::tempdir().expect("a temporary folder"));
+        let programs = [scale(), pick(), count()];
+        let one = contents(&programs[..1]);
+        write::to_file(&folder.path("model.sxa"), &contents(&programs)).expect("there is room");
+        write::to_file(&folder.path("scale.sxa"), &one).expect("there is room");
+        write::to_file_and_weights(&folder.path("apart.sxa"), &one).expect("there is room");
+        folder
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Exit status, stdout and stderr of `sxrun` in this folder.
+    fn sxrun(&self, args: &[&str]) -> (i32, String, String) {
+        let output = Command::new(env!("CARGO_BIN_EXE_sxrun")).args(args).current_dir(self.0.path()).output();
+        let output = output.expect("sxrun starts");
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
+        (output.status.code().expect("an exit status"), text(output.stdout), text(output.stderr))
+    }
+}
+
+fn contents(programs: &[Program]) -> Contents<'_> {
+    let w: Vec<u8> = [1.0f32, 2.0, 4.0].iter().flat_map(|x| x.to_le_bytes()).collect();
+    let memory = |program: &Program| vec![Memory { target: "cpu".to_owned(), bytes: program.buffer_bytes() }];
+    Contents {
+        compiler: "sxc 0.1.0".to_owned(),
+        targets: vec!["cpu".to_owned()],
+        graphs: programs.iter().map(|program| Graph { program, memory: memory(program) }).collect(),
+        params: vec![ParamValue {
+            name: "w".to_owned(),
+            dtype: DType::F32,
+            shape: vec![3],
+            bytes: Cow::Owned(w),
+        }],
+        constants: vec![NamedBytes {
+            name: "c".to_owned(),
+            bytes: Cow::Owned(0.5f32.to_le_bytes().to_vec()),
+        }],
+        entries: Vec::new(),
+    }
+}
+
+const X: &str = "x=2x3:f32=0 1 0.5 0.25 1 0";
+
+#[test]
+fn outputs_are_printed() {
+    let folder = Folder::new();
+    let cases: [(&[&str], &str); 5] = [
+        (&["run", "scale.sxa", "--input", X], "out: [2, 3] f32\n[[0.5  2.5  2.5]\n [0.75 2.5  0.5]]\n"),
+        (&["run", "apart.sxa", "--input", X], "out: [2, 3] f32\n[[0.5  2.5  2.5]\n [0.75 2.5  0.5]]\n"),
+        (&["run", "model.sxa", "pick", "-i", "ids=2:i32=2 0"], "out: [2] f32 = [4.0 1.0]\n"),
+        (&["run", "model.sxa", "count"], "out: [] i32 = 0\n"),
+        (&["run", "model.sxa", "count", "--repeat", "3", "--microbatches", "2"], "out: [] i32 = 21\n"),
+    ];
+    for (args, printed) in cases {
+        let (status, out, err) = folder.sxrun(args);
+        // Columns are aligned: spaces at their start do not matter here.
+        let squeeze = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(
+            (status, squeeze(&out).replace("[ ", "["), err.as_str()),
+            (0, squeeze(printed), ""),
+            "{args:?}"
+        );
+    }
+    let (status, out, _) = folder.sxrun(&["run", "scale.sxa", "-i", X, "--json", "--device", "cpu"]);
+    let document: Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!((status, &document["outputs"]["out"]["elements"][1]), (0, &json!(2.5)));
+}
+
+#[test]
+fn outputs_are_saved() {
+    let folder = Folder::new();
+    let (status, out, err) =
+        folder.sxrun(&["run", "scale.sxa", "-i", X, "-o", "out.npz", "-o", "out=one.npy"]);
+    assert_eq!((status, out.as_str(), err.as_str()), (0, "", "wrote out.npz\nwrote one.npy\n"));
+    for value in ["@one.npy", "@out.npz:out"] {
+        let (status, _, err) = folder.sxrun(&["run", "scale.sxa", "--input", &format!("x={value}")]);
+        assert!(status == 1 && err.contains("has 2.5 at [0, 1]; every element must be in [0, 1]"), "{err}");
+    }
+}
+
+#[test]
+fn refusals_name_the_cause_and_the_next_step() {
+    let folder = Folder::new();
+    std::fs::write(
+        folder.path("cut.sxa"),
+        &std::fs::read(folder.path("scale.sxa")).expect("it is there")[..900],
+    )
+    .expect("there is room");
+    std::fs::remove_file(folder.path("apart.weights")).expect("it was written");
+    let cases: [(&[&str], i32, &str); 16] = [
+        (&["run", "model.sxa"], 1, "several graphs; name one of `scale`, `pick`, `count`"),
+        (&["run", "model.sxa", "skale"], 1, "no graph `skale`; it has `scale`, `pick`, `count`"),
+        (&["run", "scale.sxa"], 1, "these inputs are missing: `x` [2, 3] f32 Unit"),
+        (&["run", "scale.sxa", "-i", "y=1"], 1, "there is no input `y`; the graph takes `x`"),
+        (&["run", "scale.sxa", "-i", "x"], 2, "write `--input NAME=VALUE`"),
+        (&["run", "scale.sxa", "-i", "x=3:f32=1 2 3"], 1, "takes the shape [2, 3] and is given [3]"),
+        (&["run", "scale.sxa", "-i", "x=random", "-i", "x=random"], 1, "`x` is given twice"),
+        (&["run", "scale.sxa", "-i", "x=@none.npy"], 1, "cannot read `none.npy`: there is no such file"),
+        (
+            &["run", "scale.sxa", "-i", "x=random", "-o", "y=y.npy"],
+            1,
+            "there is no output `y`; the graph gives `out`",
+        ),
+        (
+            &["run", "model.sxa", "pick", "-i", "ids=2:i64=0 3"],
+            1,
+            "`index` at pick.sx:3:5: `ids` has 3 at position 1, outside its axis of size 3",
+        ),
+        (
+            &["run", "scale.sxa", "-i", "x=random", "--device", "nonesuch"],
+            3,
+            "there is no device `nonesuch` here",
+        ),
+        (&["run", "none.sxa"], 1, "cannot read `none.sxa`: there is no such file"),
+        (&["run", "cut.sxa"], 1, "the artifact is cut off"),
+        (&["run", "apart.sxa", "-i", "x=random"], 1, "`--weights`"),
+        (&["run", "scale.sxa", "--nonesuch"], 2, "unexpected argument"),
+        (&["inspect", "cut.sxa"], 1, "the artifact is cut off"),
+    ];
+    for (args, status, part) in cases {
+        let (found, out, err) = folder.sxrun(args);
+        assert_eq!((found, out.as_str()), (status, ""), "{args:?}: {err}");
+        assert!(err.contains(part), "{args:?}: {err}");
+    }
+}
+
+#[test]
+fn other_commands() {
+    let folder = Folder::new();
+    let (status, out, _) = folder.sxrun(&["inspect", "model.sxa"]);
+    assert!(status == 0 && out.contains("memory  64 bytes on cpu"), "{out}");
+    let (status, out, _) = folder.sxrun(&["inspect", "model.sxa", "--json"]);
+    let document: Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!((status, &document["graphs"][1]["inputs"][0]["name"]), (0, &json!("ids")));
+    let (status, out, _) = folder.sxrun(&["devices", "model.sxa", "--json"]);
+    let document: Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!((status, &document["devices"][0]["fits"]), (0, &json!(true)));
+    let (status, out, _) = folder.sxrun(&["bench", "scale.sxa", "--runs", "20", "--json"]);
+    let document: Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!((status, &document["warm"]["runs"]), (0, &json!(20)));
+    for shell in ["bash", "zsh", "fish"] {
+        let (status, out, _) = folder.sxrun(&["completions", shell]);
+        assert!(status == 0 && out.contains("inspect"), "{shell}");
+    }
+}
