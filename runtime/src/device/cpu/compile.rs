@@ -30,7 +30,7 @@ pub(super) struct Source<'a> {
 
 /// Compiles, or says what has no meaning.
 pub(super) fn compile(source: &Source<'_>) -> Result<Nest, String> {
-    let body = analyse::without_proven_bounds(source.body);
+    let body = source.body.clone();
     let regs = analyse::registers(&body, source.args)?;
     if source.stores.iter().any(|store| store.value.0 as usize >= regs.len()) {
         return Err("a store of a value there is not".to_string());
@@ -98,7 +98,6 @@ impl<'a> Compiler<'a> {
         let nest = Nest {
             space,
             walk,
-            args: source.args.to_vec(),
             spots: Vec::new(),
             constants: Vec::new(),
             singles: 0,
@@ -493,11 +492,10 @@ impl<'a> Compiler<'a> {
             }
             Inst::RoundBf16 { x } => self.unary(v, scalar::round_bf16(), *x, direct, ops)?,
             Inst::Bounded { x, size, trap, .. } => {
-                let Some(trap) = *trap else { return Ok(()) };
                 let from = self.place(x.0 as usize)?;
                 let to = self.place_for(v, direct, ops)?;
                 let linear = self.position(v);
-                ops.push(Op::Bounded { to, x: from, reg, size: *size, trap, linear, many });
+                ops.push(Op::Bounded { to, x: from, reg, size: *size, trap: *trap, linear, many });
                 self.places[v] = Some(to);
             }
             // Its place was made where its operand joined it.
@@ -692,7 +690,8 @@ impl<'a> Compiler<'a> {
         self.nest.linears.len() - 1
     }
 
-    /// The position that a trap at `v` reports: row-major over the coordinates that `v` follows.
+    /// The position that a trap at `v` reports: row-major over all coordinates, 0 along those that `v` does not
+    /// follow, since it is there that the trap comes first.
     fn position(&mut self, v: usize) -> usize {
         let sizes = &self.nest.space.sizes;
         let mut strides = vec![0; sizes.len()];
@@ -700,8 +699,8 @@ impl<'a> Compiler<'a> {
         for axis in (0..sizes.len()).rev() {
             if self.values.depends[v] & (1 << axis) != 0 {
                 strides[axis] = factor;
-                factor = factor.saturating_mul(sizes[axis] as i64);
             }
+            factor = factor.saturating_mul(sizes[axis] as i64);
         }
         let linear = Linear { offset: 0, axes: followed(&strides), tile: self.tile_strides(&strides) };
         self.nest.linears.push(linear);

@@ -12,10 +12,10 @@
 //! ([`ColumnFold`]), and wherever a row is cut for threads at a multiple of a power of two of chunks.
 
 use super::lanes::{avx2, avx2_version};
-use super::scalar::{maximum, minimum};
 use std::marker::PhantomData;
 use std::slice;
 use sx_artifact::kernel::{FoldOp, Reg};
+use sx_artifact::maths::exact::{maximum, minimum};
 
 /// Independent accumulators of a chunk.
 pub(super) const LANES: usize = 32;

@@ -432,7 +432,13 @@ impl<'a> Machine<'a> {
                 // SAFETY: as above.
                 unsafe { memory::iota(self.places[to as usize], self.linear(linear), &grid, reg) }
             }
-            Op::Bounded { to, x, reg, size, trap, linear, many } => {
+            Op::Bounded { to, x, reg, size, trap: None, many, .. } => {
+                // SAFETY: as above.
+                unsafe {
+                    memory::clamped(self.places[to as usize], self.places[x as usize], n(many), size, reg)
+                }
+            }
+            Op::Bounded { to, x, reg, size, trap: Some(trap), linear, many } => {
                 let (to, x) = (self.places[to as usize], self.places[x as usize]);
                 // SAFETY: as above.
                 if let Some((lane, value)) = unsafe { memory::bounded(to, x, n(many), size, reg) } {

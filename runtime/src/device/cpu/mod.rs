@@ -6,9 +6,9 @@
 //! [`lanes`], [`scalar`], [`fold`], [`memory`], [`space`], [`tape`], [`compile`], [`machine`], [`contract`],
 //! [`attention`], and this file, which owns the buffers.
 //!
-//! What a trap reports as its position is the flat row-major index over the coordinates that the refused index
-//! follows (those it does not follow are left out), so it is the position in the index operand where that is
-//! read in its own order. Of several traps of a launch, the first by position is reported.
+//! A trap's position is, among the coordinates at which the index is refused, the first in row-major order of
+//! the body it stands in; its site turns that into a position in the index operand. Of several traps of a
+//! launch the first by position is reported.
 #![allow(unsafe_code, reason = "lanes are untyped memory, shared between threads that write different parts")]
 
 mod analyse;
@@ -299,11 +299,14 @@ impl Prepared {
         }
         match report.first_trap() {
             None => Ok(()),
-            Some(trap) => Err(Error::Trap {
-                site: launch.sites[trap.trap as usize],
-                position: trap.position,
-                value: trap.value,
-            }),
+            Some(trap) => {
+                let site = launch.sites[trap.trap as usize];
+                let position = match self.program.sites.get(site as usize) {
+                    Some(site) => site.operand_position(trap.position),
+                    None => trap.position,
+                };
+                Err(Error::Trap { site, position, value: trap.value })
+            }
         }
     }
 }

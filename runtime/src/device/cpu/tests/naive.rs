@@ -126,14 +126,14 @@ impl<'a> Naive<'a> {
                 if let (Some(trap), false) = (trap, inside) {
                     let mut flat = 0;
                     for (c, (&at, &size)) in at.iter().zip(&self.sizes).enumerate() {
-                        if self.follows(x, c) {
-                            flat = flat * size + at;
-                        }
+                        flat = flat * size + if self.follows(x, c) { at } else { 0 };
                     }
                     self.refused.push((flat, trap, index.integer()));
                 }
                 match (inside, index) {
                     (true, index) => index,
+                    (false, I(x)) if trap.is_none() => I(x.clamp(0, size as i32 - 1)),
+                    (false, L(x)) if trap.is_none() => L(x.clamp(0, size as i64 - 1)),
                     (false, I(_)) => I(0),
                     (false, _) => L(0),
                 }

@@ -161,7 +161,7 @@ fn gather(
         Const::I64(size as i64)
     }));
     let wrapped = if random.below(4) > 0 { build.call(ScalarFn::Mod, &[x, n]) } else { x };
-    let v = build.push(Inst::Bounded { x: wrapped, size, trap: Some(trap) });
+    let v = build.push(Inst::Bounded { x: wrapped, size, trap: (random.below(5) > 0).then_some(trap) });
     let (strides, count) = layout(random, sizes, false);
     let dtype = *random.pick(&DType::ALL);
     data.push(random.data(dtype, count * size as usize));
