@@ -129,7 +129,9 @@ fn floats<T>(
             _ if got.is_nan() || want.is_nan() => got.is_nan() && want.is_nan(),
             _ if leeway.flushes && flushed(want) => flushed(got),
             // A subnormal step on the way was taken for zero.
-            Slack::Exact if leeway.flushes && (got - want).abs() <= f64::from(f32::MIN_POSITIVE) && got != want => {
+            Slack::Exact
+                if leeway.flushes && (got - want).abs() <= f64::from(f32::MIN_POSITIVE) && got != want =>
+            {
                 want.abs() <= 4.0 * f64::from(f32::MIN_POSITIVE)
             }
             Slack::Exact => got.to_bits() == want.to_bits(),

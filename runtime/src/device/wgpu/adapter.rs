@@ -124,7 +124,10 @@ impl Gpu {
             ..Default::default()
         };
         let (device, queue) = pollster::block_on(adapter.request_device(&descriptor)).map_err(|e| {
-            Error::Device(format!("`{}` could not be opened: {e}; use another device (`sxrun devices`)", info.name))
+            Error::Device(format!(
+                "`{}` could not be opened: {e}; use another device (`sxrun devices`)",
+                info.name
+            ))
         })?;
         let fault: Arc<Mutex<Option<String>>> = Arc::default();
         let (uncaptured, lost) = (fault.clone(), fault.clone());
@@ -193,7 +196,10 @@ impl Gpu {
             Ok(_) => self.healthy(),
             Err(error) => {
                 self.healthy()?;
-                Err(Error::Device(format!("`{}` does not answer: {error}; run again, or use `--device cpu`", self.info.name)))
+                Err(Error::Device(format!(
+                    "`{}` does not answer: {error}; run again, or use `--device cpu`",
+                    self.info.name
+                )))
             }
         }
     }
@@ -208,7 +214,8 @@ fn choose<'a>(adapters: &'a [wgpu::Adapter], options: &Options) -> Result<&'a wg
     let lower = wanted.to_lowercase();
     let fits = |adapter: &&wgpu::Adapter| adapter.get_info().name.to_lowercase().contains(&lower);
     adapters.iter().find(fits).ok_or_else(|| {
-        let names: Vec<String> = adapters.iter().map(|adapter| format!("`{}`", adapter.get_info().name)).collect();
+        let names: Vec<String> =
+            adapters.iter().map(|adapter| format!("`{}`", adapter.get_info().name)).collect();
         Error::Device(format!("no adapter is called `{wanted}`; there is {}", names.join(", ")))
     })
 }
