@@ -84,6 +84,9 @@ pub fn adapters() -> Adapters {
     }
 }
 
+/// Buffers by the digest of the artifact and the name of what they hold.
+pub(super) type Shared = HashMap<([u8; 32], String), Weak<wgpu::Buffer>>;
+
 /// An open device and what programs share on it.
 pub(super) struct Gpu {
     pub(super) info: AdapterInfo,
@@ -96,7 +99,7 @@ pub(super) struct Gpu {
     /// The language that goes to the driver without wgpu's looking at it, if any.
     pub(super) passthrough: Option<Language>,
     /// Parameters and constants by artifact and name, for as long as a program uses them.
-    pub(super) shared: Mutex<HashMap<([u8; 32], String), Weak<wgpu::Buffer>>>,
+    pub(super) shared: Mutex<Shared>,
     /// What went wrong outside of a scope: the first message.
     fault: Arc<Mutex<Option<String>>>,
 }
