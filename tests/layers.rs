@@ -94,7 +94,8 @@ fn every_module_of_the_compiler_has_a_layer() {
 
 #[test]
 fn the_uses_of_a_text_are_found() {
-    let text = "use crate::{driver, syntax::{lex, read}, ir};\nuse crate::diag::Span;\nfn f() { crate::ops::f() }";
+    let text =
+        "use crate::{driver, syntax::{lex, read}, ir};\nuse crate::diag::Span;\nfn f() { crate::ops::f() }";
     assert_eq!(uses(text), ["driver", "syntax", "ir", "diag", "ops"]);
 }
 
@@ -147,7 +148,9 @@ fn unsafe_code_stands_in_the_devices_alone() {
             let text = fs::read_to_string(&file).expect("a readable source file");
             // Spelled so that this file does not find itself.
             let blocks = [concat!("unsafe", " {"), concat!("unsafe", " fn"), concat!("unsafe", " impl")];
-            if !name.starts_with("runtime/src/device/") && blocks.iter().any(|block| text.contains(block)) {
+            // Mapping a file cannot be proven safe by the language, wherever it is done.
+            let allowed = name.starts_with("runtime/src/device/") || name == "artifact/src/mapped.rs";
+            if !allowed && blocks.iter().any(|block| text.contains(block)) {
                 wrong.push(format!("{name} has unsafe code"));
             }
         }
@@ -158,7 +161,8 @@ fn unsafe_code_stands_in_the_devices_alone() {
 /// What is printed is a result, and goes through one place; what is left to do stands in no source file.
 #[test]
 fn no_file_mentions_what_is_not_there() {
-    let words = [concat!("todo", "!("), concat!("unimplemented", "!("), concat!("dbg", "!("), concat!("FIX", "ME")];
+    let words =
+        [concat!("todo", "!("), concat!("unimplemented", "!("), concat!("dbg", "!("), concat!("FIX", "ME")];
     let mut wrong = Vec::new();
     for folder in ["artifact", "compiler", "runtime", "tests"] {
         for file in files(folder, ".rs") {

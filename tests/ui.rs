@@ -76,7 +76,10 @@ fn page(code: Code) -> Result<(), String> {
     let file = if name == "E-MOD-002" { "import-cycle.sx" } else { "model.sx" };
     let given = program::check(file, wrong, &folder);
     if given.codes() != [name] {
-        return Err(format!("docs/errors/{name}.md: the program should give {name} alone:\n{}", given.rendered()));
+        return Err(format!(
+            "docs/errors/{name}.md: the program should give {name} alone:\n{}",
+            given.rendered()
+        ));
     }
     match program::check("model.sx", right, &folder).rendered() {
         fine if fine.is_empty() => Ok(()),
@@ -87,8 +90,8 @@ fn page(code: Code) -> Result<(), String> {
 #[test]
 fn there_is_no_page_without_a_code() {
     let known: BTreeSet<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
-    let stale = files("docs/errors", ".md").into_iter().filter(|path| {
-        path.file_stem().is_none_or(|stem| !known.contains(&*stem.to_string_lossy()))
-    });
+    let stale = files("docs/errors", ".md")
+        .into_iter()
+        .filter(|path| path.file_stem().is_none_or(|stem| !known.contains(&*stem.to_string_lossy())));
     assert_none(&stale.map(|path| format!("{} explains no code", shown(&path))).collect::<Vec<_>>());
 }

@@ -12,7 +12,8 @@ const BAD: &str = "(defgraph f ((x [2]))\n  (+ x (zeros [3])))\n";
 /// A folder with a good program, a bad one and some that are neither.
 fn folder() -> TempDir {
     let folder = TempDir::new().expect("a temporary folder");
-    let write = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).expect("a written file");
+    let write =
+        |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).expect("a written file");
     write("good.sx", GOOD.as_bytes());
     write("bad.sx", BAD.as_bytes());
     write("empty.sx", b" \n");
@@ -131,7 +132,11 @@ fn a_new_project_builds_and_says_how_to_run_it() {
     let made = sxc(folder.path(), &["init", "hello"]);
     assert!(made.status.success(), "{}", text(&made.stderr));
     assert!(text(&made.stderr).contains("sxrun run hello/model.sxa"));
-    for args in [&["check", "hello/model.sx"][..], &["fmt", "--check", "hello/model.sx"], &["build", "hello/model.sx"]] {
+    for args in [
+        &["check", "hello/model.sx"][..],
+        &["fmt", "--check", "hello/model.sx"],
+        &["build", "hello/model.sx"],
+    ] {
         let output = sxc(folder.path(), args);
         assert!(output.status.success(), "{args:?}: {}{}", text(&output.stdout), text(&output.stderr));
     }

@@ -43,7 +43,8 @@ impl Checked {
 /// Checks `text` under the name `name`. A line such as `; sxc check model.sx --dim b=8` among its comments says
 /// what the command line says; after `sxc build` the parameters need values, too.
 pub fn check(name: &str, text: &str, folder: &Path) -> Checked {
-    let command = text.lines().take_while(|line| line.starts_with(';')).find(|line| line.starts_with("; sxc "));
+    let command =
+        text.lines().take_while(|line| line.starts_with(';')).find(|line| line.starts_with("; sxc "));
     let words: Vec<&str> = command.unwrap_or_default().split_whitespace().collect();
     // Small enough that a program without an end is one soon, and large enough for every other.
     let mut options = EvalOptions { max_depth: 500, max_steps: 200_000, ..EvalOptions::default() };

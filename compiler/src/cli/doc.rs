@@ -54,7 +54,7 @@ fn record(doc: &eval::Doc) -> serde_json::Value {
 }
 
 fn page(doc: &eval::Doc) -> String {
-    let mut page = format!("{}\n\n{}.\n", doc.signature, capital(doc.summary.trim_end_matches('.')));
+    let mut page = format!("{}\n\n{}\n", doc.signature, doc.summary);
     if let Some(module) = &doc.module {
         page += &format!("\nImport it with (import {module}).\n");
     }
@@ -65,9 +65,4 @@ fn page(doc: &eval::Doc) -> String {
         }
     }
     page
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }

@@ -171,12 +171,13 @@ impl<'a> Machine<'a> {
     pub(super) fn measure(&mut self, value: &Value, span: Span) -> Eval<()> {
         let mut waiting: Vec<(&Value, usize)> = vec![(value, 0)];
         let mut parts = 0;
+        let most = self.options.max_steps.saturating_sub(self.steps);
         while let Some((value, depth)) = waiting.pop() {
             parts += 1;
-            if parts > self.options.max_steps.saturating_sub(self.steps)
-                || depth + self.depth > self.options.max_depth
-            {
-                break;
+            if parts > most || depth + self.depth > self.options.max_depth {
+                let message = "a value nests too deeply, or has too many parts, to be walked";
+                self.fail(Code::EvalDepth, span, message);
+                return Err(Stop::Limit);
             }
             match value {
                 Value::Record(fields) => waiting.extend(fields.iter().map(|(_, value)| (value, depth + 1))),
@@ -185,11 +186,7 @@ impl<'a> Machine<'a> {
                 other => waiting.extend(other.items().unwrap_or(&[]).iter().map(|value| (value, depth + 1))),
             }
         }
-        if waiting.is_empty() {
-            return self.spend(parts / 4, span);
-        }
-        self.fail(Code::EvalDepth, span, "a value nests too deeply, or has too many parts, to be walked");
-        Err(Stop::Limit)
+        self.spend(parts / 4, span)
     }
 
     /// True once the step limit is reached or there are too many errors to go on.

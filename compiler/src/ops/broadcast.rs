@@ -10,8 +10,20 @@ impl Rules for Broadcast {
         "broadcast"
     }
 
+    fn signature(&self) -> &'static str {
+        "(broadcast-to x shape)"
+    }
+
     fn summary(&self) -> &'static str {
         "repeats a tensor along axes of size 1 and new leading axes, as NumPy does"
+    }
+
+    fn takes(&self) -> &'static str {
+        "every dtype"
+    }
+
+    fn domain(&self) -> &'static str {
+        "kept; a range where its axis is repeated"
     }
 
     fn example(&self) -> &'static str {

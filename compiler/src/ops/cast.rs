@@ -13,9 +13,21 @@ impl Rules for Cast {
         "cast"
     }
 
+    fn signature(&self) -> &'static str {
+        "(cast x dtype)"
+    }
+
     fn summary(&self) -> &'static str {
         "the values in another dtype: floats become integers by truncation and saturate, NaN is 0; integers wrap; \
          truth values are 1 and 0; numbers are true unless 0"
+    }
+
+    fn takes(&self) -> &'static str {
+        "every dtype"
+    }
+
+    fn domain(&self) -> &'static str {
+        "kept where the new dtype can have it, else its range; Binary of a Mask"
     }
 
     fn example(&self) -> &'static str {
@@ -106,8 +118,20 @@ impl Rules for As {
         "as"
     }
 
+    fn signature(&self) -> &'static str {
+        "(as x domain)"
+    }
+
     fn summary(&self) -> &'static str {
         "the value itself, asserted to be of a domain"
+    }
+
+    fn takes(&self) -> &'static str {
+        "every dtype that can have the domain"
+    }
+
+    fn domain(&self) -> &'static str {
+        "the one that is asserted"
     }
 
     fn example(&self) -> &'static str {

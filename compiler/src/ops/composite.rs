@@ -12,8 +12,20 @@ impl Rules for Composite {
         &self.name
     }
 
+    fn signature(&self) -> &'static str {
+        ""
+    }
+
     fn summary(&self) -> &'static str {
         "a library function, with what it computes as a region"
+    }
+
+    fn takes(&self) -> &'static str {
+        "what its region takes"
+    }
+
+    fn domain(&self) -> &'static str {
+        "by its name, or that of its region"
     }
 
     fn example(&self) -> &'static str {

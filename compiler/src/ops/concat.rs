@@ -10,8 +10,20 @@ impl Rules for Concat {
         "concat"
     }
 
+    fn signature(&self) -> &'static str {
+        "(concat axis tensors)"
+    }
+
     fn summary(&self) -> &'static str {
         "the operands one after the other along an axis"
+    }
+
+    fn takes(&self) -> &'static str {
+        "every dtype, all the same"
+    }
+
+    fn domain(&self) -> &'static str {
+        "what all are, or the range that holds all"
     }
 
     fn example(&self) -> &'static str {

@@ -11,8 +11,20 @@ impl Rules for Index {
         "index"
     }
 
+    fn signature(&self) -> &'static str {
+        "(index table ids)"
+    }
+
     fn summary(&self) -> &'static str {
         "rows of a table by integers; one outside the table is refused"
+    }
+
+    fn takes(&self) -> &'static str {
+        "every dtype; the ids i32 or i64"
+    }
+
+    fn domain(&self) -> &'static str {
+        "that of the table, over where its axis went; a range where its axis is the first"
     }
 
     fn example(&self) -> &'static str {
@@ -51,8 +63,20 @@ impl Rules for Gather {
         "gather"
     }
 
+    fn signature(&self) -> &'static str {
+        "(gather x ids :axis -1)"
+    }
+
     fn summary(&self) -> &'static str {
         "elements along an axis by integers; one outside the axis is refused"
+    }
+
+    fn takes(&self) -> &'static str {
+        "every dtype; the ids i32 or i64"
+    }
+
+    fn domain(&self) -> &'static str {
+        "that of `x`; Prob and LogProb become ranges"
     }
 
     fn example(&self) -> &'static str {

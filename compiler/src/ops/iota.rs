@@ -12,8 +12,20 @@ impl Rules for Iota {
         "iota"
     }
 
+    fn signature(&self) -> &'static str {
+        "(iota shape :axis 0 :dtype :i32)"
+    }
+
     fn summary(&self) -> &'static str {
         "the position of each element along an axis, counted from 0"
+    }
+
+    fn takes(&self) -> &'static str {
+        "nothing; gives i32 or i64"
+    }
+
+    fn domain(&self) -> &'static str {
+        "from 0 to the last position"
     }
 
     fn example(&self) -> &'static str {

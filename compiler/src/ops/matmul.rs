@@ -15,9 +15,21 @@ impl Rules for Matmul {
         "matmul"
     }
 
+    fn signature(&self) -> &'static str {
+        "(matmul a b)"
+    }
+
     fn summary(&self) -> &'static str {
         "the product of matrices, the last two axes; leading axes broadcast; integers wrap; bf16 is accumulated in \
          f32 and rounded once, with `:out :f32` not at all"
+    }
+
+    fn takes(&self) -> &'static str {
+        "f32, bf16, i32 or i64, both the same"
+    }
+
+    fn domain(&self) -> &'static str {
+        "Real"
     }
 
     fn example(&self) -> &'static str {

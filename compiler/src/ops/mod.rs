@@ -41,8 +41,17 @@ pub trait Rules {
     /// The name in printed graphs and messages.
     fn name(&self) -> &str;
 
+    /// A call of it, `(slice x axis start stop)`; empty for what no call makes.
+    fn signature(&self) -> &'static str;
+
     /// One sentence for the book and `sxc doc`, lower case, no full stop.
     fn summary(&self) -> &'static str;
+
+    /// Which dtypes it takes, in words.
+    fn takes(&self) -> &'static str;
+
+    /// Which domain its results have, in words: what `infer` does.
+    fn domain(&self) -> &'static str;
 
     /// A program and its value, `(neg 1.0) ; => -1`; a test runs it.
     fn example(&self) -> &'static str;

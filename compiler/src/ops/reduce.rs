@@ -1,7 +1,7 @@
 //! Folds over axes.
 
 use super::fault::InsteadOfMask;
-use super::scalar::{choose, may_wrap};
+use super::scalar::{Kind, choose, may_wrap};
 use super::walk::{self, to_bf16};
 use super::{Fault, Rules, Tolerance, Trap, shape};
 use crate::ir::op::Reduce;
@@ -23,6 +23,17 @@ impl Rules for Reduce {
         }
     }
 
+    fn signature(&self) -> &'static str {
+        match self.op {
+            FoldOp::Sum => "(sum x :axes axes :keepdims false)",
+            FoldOp::Max => "(max x :axes axes :keepdims false)",
+            FoldOp::Min => "(min x :axes axes :keepdims false)",
+            FoldOp::Prod => "(prod x :axes axes :keepdims false)",
+            FoldOp::All => "(all x :axes axes :keepdims false)",
+            FoldOp::Any => "(any x :axes axes :keepdims false)",
+        }
+    }
+
     fn summary(&self) -> &'static str {
         match self.op {
             FoldOp::Sum => "the sum over axes, of nothing 0; integers wrap",
@@ -31,6 +42,22 @@ impl Rules for Reduce {
             FoldOp::Prod => "the product over axes, of nothing 1; integers wrap",
             FoldOp::All => "whether every one over axes holds, of nothing true",
             FoldOp::Any => "whether one over axes holds, of nothing false",
+        }
+    }
+
+    fn takes(&self) -> &'static str {
+        match self.op {
+            FoldOp::Sum | FoldOp::Max | FoldOp::Min | FoldOp::Prod => Kind::Number.words(),
+            FoldOp::All | FoldOp::Any => Kind::Mask.words(),
+        }
+    }
+
+    fn domain(&self) -> &'static str {
+        match self.op {
+            FoldOp::Sum => "the sign alone; Logit of a Logit over another axis",
+            FoldOp::Max | FoldOp::Min => "kept, over where its axis went; Prob and LogProb become ranges",
+            FoldOp::Prod => "the sign alone, where it is known",
+            FoldOp::All | FoldOp::Any => "Mask",
         }
     }
 

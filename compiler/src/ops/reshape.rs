@@ -10,8 +10,20 @@ impl Rules for Reshape {
         "reshape"
     }
 
+    fn signature(&self) -> &'static str {
+        "(reshape x shape)"
+    }
+
     fn summary(&self) -> &'static str {
         "the same elements in row-major order in another shape"
+    }
+
+    fn takes(&self) -> &'static str {
+        "every dtype"
+    }
+
+    fn domain(&self) -> &'static str {
+        "kept; a range where its axis is split or joined"
     }
 
     fn example(&self) -> &'static str {

@@ -10,8 +10,20 @@ impl Rules for Slice {
         "slice"
     }
 
+    fn signature(&self) -> &'static str {
+        "(slice x axis start stop)"
+    }
+
     fn summary(&self) -> &'static str {
         "the positions from `start` up to `stop` of one axis"
+    }
+
+    fn takes(&self) -> &'static str {
+        "every dtype"
+    }
+
+    fn domain(&self) -> &'static str {
+        "kept; a range where its axis is cut"
     }
 
     fn example(&self) -> &'static str {

@@ -18,8 +18,20 @@ impl Rules for Input {
         "input"
     }
 
+    fn signature(&self) -> &'static str {
+        ""
+    }
+
     fn summary(&self) -> &'static str {
         "a value that is fed by its name; in a region, its argument"
+    }
+
+    fn takes(&self) -> &'static str {
+        "every dtype"
+    }
+
+    fn domain(&self) -> &'static str {
+        "as declared"
     }
 
     fn example(&self) -> &'static str {
@@ -44,8 +56,20 @@ impl Rules for Param {
         "param"
     }
 
+    fn signature(&self) -> &'static str {
+        "(param \"name\" shape)"
+    }
+
     fn summary(&self) -> &'static str {
         "a learned value, by its name"
+    }
+
+    fn takes(&self) -> &'static str {
+        "every dtype"
+    }
+
+    fn domain(&self) -> &'static str {
+        "as declared"
     }
 
     fn example(&self) -> &'static str {
@@ -70,8 +94,20 @@ impl Rules for Context {
         "context"
     }
 
+    fn signature(&self) -> &'static str {
+        "(getf ctx :step)"
+    }
+
     fn summary(&self) -> &'static str {
         "an integer scalar that the runtime feeds: the step, or the microbatch"
+    }
+
+    fn takes(&self) -> &'static str {
+        "nothing"
+    }
+
+    fn domain(&self) -> &'static str {
+        "NonNeg"
     }
 
     fn example(&self) -> &'static str {
@@ -97,8 +133,20 @@ impl Rules for Constant {
         "constant"
     }
 
+    fn signature(&self) -> &'static str {
+        "(full shape value)"
+    }
+
     fn summary(&self) -> &'static str {
         "a value known at compile time; its domain is the range of its elements"
+    }
+
+    fn takes(&self) -> &'static str {
+        "every dtype"
+    }
+
+    fn domain(&self) -> &'static str {
+        "from the smallest element to the largest; Mask of truth values"
     }
 
     fn example(&self) -> &'static str {

@@ -10,8 +10,20 @@ impl Rules for Transpose {
         "transpose"
     }
 
+    fn signature(&self) -> &'static str {
+        "(transpose x order)"
+    }
+
     fn summary(&self) -> &'static str {
         "the axes in another order: axis `i` of the result is axis `order[i]` of the operand"
+    }
+
+    fn takes(&self) -> &'static str {
+        "every dtype"
+    }
+
+    fn domain(&self) -> &'static str {
+        "kept, over where its axis went"
     }
 
     fn example(&self) -> &'static str {

@@ -247,7 +247,7 @@ fn what_nests_or_grows_without_end_ends_in_a_diagnostic() {
         ),
         (
             "(let ((x \"ab\")) (dotimes (i 60) (set! x (string x x))))",
-            "E-EVAL-002: a value nests too deeply, or has too many parts, to be walked",
+            "E-EVAL-001: the program takes more than 200000 steps",
         ),
         (
             "(let ((x [1])) (dotimes (i 60) (set! x (append x x))))",

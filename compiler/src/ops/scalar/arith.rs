@@ -6,6 +6,7 @@ use crate::ir::Interval;
 /// `(+ x y)`
 pub(super) static ADD: Scalar = Scalar {
     name: "+",
+    signature: "(+ x y)",
     summary: "the sum of `x` and `y`; integers wrap",
     example: "(+ (iota [3]) 10) ; => [10 11 12]",
     takes: Kind::Number,
@@ -13,6 +14,7 @@ pub(super) static ADD: Scalar = Scalar {
     instead_of_mask: InsteadOfMask::Or,
     valid: &[Valid::Everywhere, Valid::Everywhere],
     keeps: &[Keep::Additive, Keep::Logit],
+    range: "sums of the ends; Additive of two Additive, Logit of a Logit and a plain number",
     image: Image::Wrapping(|x, _| x[0].plus(x[1])),
     eval: Eval::Number2(|x, y| x + y, i64::wrapping_add),
 };
@@ -20,6 +22,7 @@ pub(super) static ADD: Scalar = Scalar {
 /// `(- x y)`
 pub(super) static SUB: Scalar = Scalar {
     name: "-",
+    signature: "(- x y)",
     summary: "`x` less `y`; integers wrap",
     example: "(- (iota [3]) 1) ; => [-1 0 1]",
     takes: Kind::Number,
@@ -27,6 +30,7 @@ pub(super) static SUB: Scalar = Scalar {
     instead_of_mask: InsteadOfMask::Binary,
     valid: &[Valid::Everywhere, Valid::Everywhere],
     keeps: &[Keep::Logit],
+    range: "differences of the ends; Logit of a Logit and a plain number",
     image: Image::Wrapping(|x, _| x[0].plus(x[1].negated())),
     eval: Eval::Number2(|x, y| x - y, i64::wrapping_sub),
 };
@@ -34,6 +38,7 @@ pub(super) static SUB: Scalar = Scalar {
 /// `(* x y)`
 pub(super) static MUL: Scalar = Scalar {
     name: "*",
+    signature: "(* x y)",
     summary: "the product of `x` and `y`; integers wrap",
     example: "(* (iota [3]) 2) ; => [0 2 4]",
     takes: Kind::Number,
@@ -41,6 +46,7 @@ pub(super) static MUL: Scalar = Scalar {
     instead_of_mask: InsteadOfMask::And,
     valid: &[Valid::Everywhere, Valid::Everywhere],
     keeps: &[Keep::Binary, Keep::Logit],
+    range: "the corners; Binary of two Binary, Logit of a Logit and a plain number",
     image: Image::Wrapping(|x, _| x[0].times(x[1])),
     eval: Eval::Number2(|x, y| x * y, i64::wrapping_mul),
 };
@@ -48,6 +54,7 @@ pub(super) static MUL: Scalar = Scalar {
 /// `(/ x y)`
 pub(super) static DIV: Scalar = Scalar {
     name: "/",
+    signature: "(/ x y)",
     summary: "`x` divided by `y`; of integers truncated towards zero, and 0 where `y` is 0",
     example: "(/ (iota [4]) 2) ; => [0 0 1 1]",
     takes: Kind::Number,
@@ -55,6 +62,7 @@ pub(super) static DIV: Scalar = Scalar {
     instead_of_mask: InsteadOfMask::Binary,
     valid: &[Valid::Everywhere, Valid::NotZero("anything but zero")],
     keeps: &[Keep::FirstLogit],
+    range: "the corners where the divisor is not 0, else Real; Logit of a Logit by a plain number",
     image: Image::Wrapping(|x, dtype| {
         let quotient = x[0].times(x[1].reciprocal());
         if dtype.is_int() { quotient.rising(f64::trunc).closure() } else { quotient }
@@ -65,6 +73,7 @@ pub(super) static DIV: Scalar = Scalar {
 /// `(mod x y)`
 pub(super) static MOD: Scalar = Scalar {
     name: "mod",
+    signature: "(mod x y)",
     summary: "what is left of `x` after taking away whole `y`s, with the sign of `y`; of integers 0 where `y` is 0",
     example: "(mod (- (iota [4]) 2) 3) ; => [1 2 0 1]",
     takes: Kind::Number,
@@ -72,6 +81,7 @@ pub(super) static MOD: Scalar = Scalar {
     instead_of_mask: InsteadOfMask::Binary,
     valid: &[Valid::Everywhere, Valid::NotZero("anything but zero")],
     keeps: &[],
+    range: "from 0 to the divisor where its sign is known, else Real",
     image: Image::Range(|x, dtype| {
         // A fraction's remainder may round to the divisor; an integer's is below it.
         let beyond = if dtype.is_int() { 1.0 } else { 0.0 };
@@ -90,6 +100,7 @@ pub(super) static MOD: Scalar = Scalar {
 /// `(neg x)`
 pub(super) static NEG: Scalar = Scalar {
     name: "neg",
+    signature: "(neg x)",
     summary: "`x` with the other sign; the smallest integer stays",
     example: "(neg (iota [3])) ; => [0 -1 -2]",
     takes: Kind::Number,
@@ -97,6 +108,7 @@ pub(super) static NEG: Scalar = Scalar {
     instead_of_mask: InsteadOfMask::Not,
     valid: &[Valid::Everywhere],
     keeps: &[Keep::Logit],
+    range: "the ends, negated; Logit of a Logit",
     image: Image::Wrapping(|x, _| x[0].negated()),
     eval: Eval::Number1(|x| -x, i64::wrapping_neg),
 };
@@ -104,6 +116,7 @@ pub(super) static NEG: Scalar = Scalar {
 /// `(abs x)`
 pub(super) static ABS: Scalar = Scalar {
     name: "abs",
+    signature: "(abs x)",
     summary: "the magnitude of `x`; the smallest integer stays",
     example: "(abs (- (iota [3]) 1)) ; => [1 0 1]",
     takes: Kind::Number,
@@ -111,6 +124,7 @@ pub(super) static ABS: Scalar = Scalar {
     instead_of_mask: InsteadOfMask::Binary,
     valid: &[Valid::Everywhere],
     keeps: &[Keep::Binary],
+    range: "the magnitudes; Binary of a Binary",
     image: Image::Wrapping(|x, _| x[0].magnitude()),
     eval: Eval::Number1(f64::abs, i64::wrapping_abs),
 };

@@ -6,6 +6,7 @@ use crate::ir::{Domain, Type};
 /// `(maximum x y)`
 pub(super) static MAXIMUM: Scalar = Scalar {
     name: "maximum",
+    signature: "(maximum x y)",
     summary: "the larger of `x` and `y`, NaN if either is NaN; 0.0 is above -0.0",
     example: "(maximum (iota [3]) 1) ; => [1 1 2]",
     takes: Kind::Number,
@@ -13,6 +14,7 @@ pub(super) static MAXIMUM: Scalar = Scalar {
     instead_of_mask: InsteadOfMask::Or,
     valid: &[Valid::Everywhere, Valid::Everywhere],
     keeps: &[Keep::Binary, Keep::Additive],
+    range: "the larger of the ends; Binary of two Binary, Additive of two Additive",
     image: Image::Range(|x, _| x[0].larger(x[1])),
     eval: Eval::Number2(larger, i64::max),
 };
@@ -20,6 +22,7 @@ pub(super) static MAXIMUM: Scalar = Scalar {
 /// `(minimum x y)`
 pub(super) static MINIMUM: Scalar = Scalar {
     name: "minimum",
+    signature: "(minimum x y)",
     summary: "the smaller of `x` and `y`, NaN if either is NaN; -0.0 is below 0.0",
     example: "(minimum (iota [3]) 1) ; => [0 1 1]",
     takes: Kind::Number,
@@ -27,6 +30,7 @@ pub(super) static MINIMUM: Scalar = Scalar {
     instead_of_mask: InsteadOfMask::And,
     valid: &[Valid::Everywhere, Valid::Everywhere],
     keeps: &[Keep::Binary, Keep::Additive],
+    range: "the smaller of the ends; Binary of two Binary, Additive of two Additive",
     image: Image::Range(|x, _| x[0].smaller(x[1])),
     eval: Eval::Number2(smaller, i64::min),
 };
@@ -34,6 +38,7 @@ pub(super) static MINIMUM: Scalar = Scalar {
 /// `(where mask x y)`
 pub(super) static WHERE: Scalar = Scalar {
     name: "where",
+    signature: "(where mask x y)",
     summary: "`x` where `mask` is true, else `y`; the other one is never looked at",
     example: "(where (< (iota [3]) 1) 7 (iota [3])) ; => [7 1 2]",
     takes: Kind::MaskThenAny,
@@ -41,6 +46,7 @@ pub(super) static WHERE: Scalar = Scalar {
     instead_of_mask: InsteadOfMask::Binary,
     valid: &[Valid::Everywhere, Valid::Everywhere, Valid::Everywhere],
     keeps: &[],
+    range: "what both are, or the range that holds both; Logit of a Logit and numbers",
     image: Image::Choice,
     eval: Eval::Choose,
 };

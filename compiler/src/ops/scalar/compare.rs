@@ -5,6 +5,7 @@ use super::{Eval, Image, InsteadOfMask, Kind, Scalar, Tolerance, Valid};
 /// What the six have in common.
 const fn comparison(
     name: &'static str,
+    signature: &'static str,
     summary: &'static str,
     example: &'static str,
     takes: Kind,
@@ -12,6 +13,7 @@ const fn comparison(
 ) -> Scalar {
     Scalar {
         name,
+        signature,
         summary,
         example,
         takes,
@@ -19,6 +21,7 @@ const fn comparison(
         instead_of_mask: InsteadOfMask::Binary,
         valid: &[Valid::Everywhere, Valid::Everywhere],
         keeps: &[],
+        range: "Mask",
         image: Image::Mask,
         eval,
     }
@@ -27,6 +30,7 @@ const fn comparison(
 /// `(= x y)`
 pub(super) static EQ: Scalar = comparison(
     "=",
+    "(= x y)",
     "whether `x` and `y` are equal",
     "(= (iota [3]) 1) ; => [false true false]",
     Kind::Any,
@@ -36,6 +40,7 @@ pub(super) static EQ: Scalar = comparison(
 /// `(!= x y)`
 pub(super) static NE: Scalar = comparison(
     "!=",
+    "(!= x y)",
     "whether `x` and `y` differ; true of NaN",
     "(!= (iota [3]) 1) ; => [true false true]",
     Kind::Any,
@@ -45,6 +50,7 @@ pub(super) static NE: Scalar = comparison(
 /// `(< x y)`
 pub(super) static LT: Scalar = comparison(
     "<",
+    "(< x y)",
     "whether `x` is below `y`",
     "(< (iota [3]) 1) ; => [true false false]",
     Kind::Number,
@@ -54,6 +60,7 @@ pub(super) static LT: Scalar = comparison(
 /// `(<= x y)`
 pub(super) static LE: Scalar = comparison(
     "<=",
+    "(<= x y)",
     "whether `x` is at most `y`",
     "(<= (iota [3]) 1) ; => [true true false]",
     Kind::Number,
@@ -63,6 +70,7 @@ pub(super) static LE: Scalar = comparison(
 /// `(> x y)`
 pub(super) static GT: Scalar = comparison(
     ">",
+    "(> x y)",
     "whether `x` is above `y`",
     "(> (iota [3]) 1) ; => [false false true]",
     Kind::Number,
@@ -72,6 +80,7 @@ pub(super) static GT: Scalar = comparison(
 /// `(>= x y)`
 pub(super) static GE: Scalar = comparison(
     ">=",
+    "(>= x y)",
     "whether `x` is at least `y`",
     "(>= (iota [3]) 1) ; => [false true true]",
     Kind::Number,

@@ -6,6 +6,7 @@ use crate::ir::Interval;
 /// `(exp x)`
 pub(super) static EXP: Scalar = Scalar {
     name: "exp",
+    signature: "(exp x)",
     summary: "e to the power of `x`",
     example: "(exp (zeros [2])) ; => [1.0 1.0]",
     takes: Kind::Float,
@@ -13,6 +14,7 @@ pub(super) static EXP: Scalar = Scalar {
     instead_of_mask: InsteadOfMask::Binary,
     valid: &[Valid::Everywhere],
     keeps: &[],
+    range: "at the ends; Pos of Real",
     image: Image::Range(|x, _| x[0].rising(f64::exp)),
     eval: Eval::Float1(f64::exp),
 };
@@ -20,6 +22,7 @@ pub(super) static EXP: Scalar = Scalar {
 /// `(log x)`
 pub(super) static LOG: Scalar = Scalar {
     name: "log",
+    signature: "(log x)",
     summary: "the natural logarithm of `x`; -inf of 0, NaN below it",
     example: "(log (ones [2])) ; => [0.0 0.0]",
     takes: Kind::Float,
@@ -27,6 +30,7 @@ pub(super) static LOG: Scalar = Scalar {
     instead_of_mask: InsteadOfMask::Binary,
     valid: &[Valid::Within(Interval::POS, "above zero")],
     keeps: &[],
+    range: "at the ends of what is above 0, else Real",
     image: Image::Range(|x, _| x[0].rising(f64::ln)),
     eval: Eval::Float1(f64::ln),
 };
@@ -34,6 +38,7 @@ pub(super) static LOG: Scalar = Scalar {
 /// `(expm1 x)`
 pub(super) static EXPM1: Scalar = Scalar {
     name: "expm1",
+    signature: "(expm1 x)",
     summary: "e to the power of `x`, less 1, precise near 0",
     example: "(expm1 (zeros [2])) ; => [0.0 0.0]",
     takes: Kind::Float,
@@ -41,6 +46,7 @@ pub(super) static EXPM1: Scalar = Scalar {
     instead_of_mask: InsteadOfMask::Binary,
     valid: &[Valid::Everywhere],
     keeps: &[],
+    range: "at the ends; above -1 of Real",
     image: Image::Range(|x, _| x[0].rising(f64::exp_m1)),
     eval: Eval::Float1(f64::exp_m1),
 };
@@ -48,6 +54,7 @@ pub(super) static EXPM1: Scalar = Scalar {
 /// `(log1p x)`
 pub(super) static LOG1P: Scalar = Scalar {
     name: "log1p",
+    signature: "(log1p x)",
     summary: "the natural logarithm of 1 and `x` together, precise near 0; -inf of -1, NaN below it",
     example: "(log1p (zeros [2])) ; => [0.0 0.0]",
     takes: Kind::Float,
@@ -58,6 +65,7 @@ pub(super) static LOG1P: Scalar = Scalar {
         "above -1",
     )],
     keeps: &[],
+    range: "at the ends of what is above -1, else Real",
     image: Image::Range(|x, _| x[0].rising(f64::ln_1p)),
     eval: Eval::Float1(f64::ln_1p),
 };
@@ -65,6 +73,7 @@ pub(super) static LOG1P: Scalar = Scalar {
 /// `(sqrt x)`
 pub(super) static SQRT: Scalar = Scalar {
     name: "sqrt",
+    signature: "(sqrt x)",
     summary: "the square root of `x`; NaN below 0",
     example: "(sqrt (full [2] 9.0)) ; => [3.0 3.0]",
     takes: Kind::Float,
@@ -72,6 +81,7 @@ pub(super) static SQRT: Scalar = Scalar {
     instead_of_mask: InsteadOfMask::Binary,
     valid: &[Valid::Within(Interval::NON_NEG, "zero or above")],
     keeps: &[],
+    range: "at the ends of what is 0 or above, else Real",
     image: Image::Range(|x, _| x[0].rising(f64::sqrt)),
     eval: Eval::Float1(f64::sqrt),
 };
@@ -79,6 +89,7 @@ pub(super) static SQRT: Scalar = Scalar {
 /// `(rsqrt x)`
 pub(super) static RSQRT: Scalar = Scalar {
     name: "rsqrt",
+    signature: "(rsqrt x)",
     summary: "1 divided by the square root of `x`; an infinity of 0, NaN below it",
     example: "(rsqrt (full [2] 4.0)) ; => [0.5 0.5]",
     takes: Kind::Float,
@@ -86,6 +97,7 @@ pub(super) static RSQRT: Scalar = Scalar {
     instead_of_mask: InsteadOfMask::Binary,
     valid: &[Valid::Within(Interval::POS, "above zero")],
     keeps: &[],
+    range: "at the ends of what is above 0, else Real",
     image: Image::Range(|x, _| x[0].falling(rsqrt)),
     eval: Eval::Float1(rsqrt),
 };
@@ -93,6 +105,7 @@ pub(super) static RSQRT: Scalar = Scalar {
 /// `(pow x y)`
 pub(super) static POW: Scalar = Scalar {
     name: "pow",
+    signature: "(pow x y)",
     summary: "`x` to the power of `y`; NaN where `x` is below 0 and `y` is not whole",
     example: "(pow (full [2] 2.0) 3.0) ; => [8.0 8.0]",
     takes: Kind::Float,
@@ -100,6 +113,7 @@ pub(super) static POW: Scalar = Scalar {
     instead_of_mask: InsteadOfMask::Binary,
     valid: &[Valid::Everywhere, Valid::Everywhere],
     keeps: &[],
+    range: "for exponents 1 and 2, and at the corners for a base that is never negative; else Real",
     image: Image::Range(|x, _| power(x[0], x[1])),
     eval: Eval::Float2(pow),
 };
@@ -107,6 +121,7 @@ pub(super) static POW: Scalar = Scalar {
 /// `(tanh x)`
 pub(super) static TANH: Scalar = Scalar {
     name: "tanh",
+    signature: "(tanh x)",
     summary: "the hyperbolic tangent of `x`",
     example: "(tanh (zeros [2])) ; => [0.0 0.0]",
     takes: Kind::Float,
@@ -115,6 +130,7 @@ pub(super) static TANH: Scalar = Scalar {
     valid: &[Valid::Everywhere],
     keeps: &[],
     // The limits are reached: tanh(20.0) rounds to 1.
+    range: "at the ends; Signed of Real",
     image: Image::Range(|x, _| x[0].rising(f64::tanh).closure()),
     eval: Eval::Float1(f64::tanh),
 };
@@ -122,6 +138,7 @@ pub(super) static TANH: Scalar = Scalar {
 /// `(erf x)`
 pub(super) static ERF: Scalar = Scalar {
     name: "erf",
+    signature: "(erf x)",
     summary: "the error function of `x`: how much of a normal distribution lies within `x` times its width",
     example: "(erf (zeros [2])) ; => [0.0 0.0]",
     takes: Kind::Float,
@@ -129,6 +146,7 @@ pub(super) static ERF: Scalar = Scalar {
     instead_of_mask: InsteadOfMask::Binary,
     valid: &[Valid::Everywhere],
     keeps: &[],
+    range: "Unit of what is 0 or above, [-1, 0] of what is 0 or below, else Signed",
     image: Image::Range(|x, _| {
         let lo = if 0.0 <= x[0].lo { 0.0 } else { -1.0 };
         let hi = if x[0].hi <= 0.0 { 0.0 } else { 1.0 };

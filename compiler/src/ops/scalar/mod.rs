@@ -24,6 +24,8 @@ use sx_artifact::tensor::Tensor;
 pub struct Scalar {
     /// The name in programs, printed graphs and messages: that of [`ScalarFn::name`].
     pub name: &'static str,
+    /// A call of it.
+    pub signature: &'static str,
     /// One line, lower case, no full stop.
     pub summary: &'static str,
     /// A program and its value; a test runs it.
@@ -38,6 +40,8 @@ pub struct Scalar {
     pub valid: &'static [Valid],
     /// Domains that are more than a range and that it keeps.
     pub keeps: &'static [Keep],
+    /// Which values it gives, in words.
+    pub range: &'static str,
     /// Which values it gives.
     pub image: Image,
     /// The meaning.
@@ -210,8 +214,20 @@ impl Rules for Map {
         def(self.f).name
     }
 
+    fn signature(&self) -> &'static str {
+        def(self.f).signature
+    }
+
     fn summary(&self) -> &'static str {
         def(self.f).summary
+    }
+
+    fn takes(&self) -> &'static str {
+        def(self.f).takes.words()
+    }
+
+    fn domain(&self) -> &'static str {
+        def(self.f).range
     }
 
     fn example(&self) -> &'static str {

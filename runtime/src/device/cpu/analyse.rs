@@ -5,38 +5,13 @@ use super::tape::ArgSpec;
 use sx_artifact::kernel::{Access, Affine, Body, Const, Inst, Reg, Store, Val};
 use sx_artifact::scalar::ScalarFn;
 
-/// The value that `value` stands for once proven bounds are gone.
-pub(super) fn resolve(body: &Body, mut value: Val) -> Val {
-    while let Some(Inst::Bounded { x, trap: None, .. }) = body.insts.get(value.0 as usize) {
-        value = *x;
-    }
-    value
-}
-
-/// The body with each use of a bound that is proven to hold replaced by what it bounds. Gathers compare
-/// their position with the buffer all the same.
-pub(super) fn without_proven_bounds(body: &Body) -> Body {
-    let to = |v: &mut Val| *v = resolve(body, *v);
-    let mut insts = body.insts.clone();
-    for inst in &mut insts {
-        match inst {
-            Inst::Const(_) | Inst::Index { .. } | Inst::Acc { .. } => {}
-            Inst::Load { access, guard } => {
-                access.gathered.iter_mut().for_each(|(v, _)| to(v));
-                guard.iter_mut().for_each(to);
-            }
-            Inst::Call { args, .. } => args.iter_mut().for_each(to),
-            Inst::Convert { x, .. } | Inst::RoundBf16 { x } | Inst::Bounded { x, .. } | Inst::Fold { x, .. } => to(x),
-        }
-    }
-    Body { insts }
-}
-
 /// The register type of each value.
 pub(super) fn registers(body: &Body, args: &[ArgSpec]) -> Result<Vec<Reg>, String> {
     let mut regs: Vec<Reg> = Vec::with_capacity(body.insts.len());
     for inst in &body.insts {
-        let of = |v: &Val| regs.get(v.0 as usize).copied().ok_or("a value is used before it is defined".to_string());
+        let of = |v: &Val| {
+            regs.get(v.0 as usize).copied().ok_or("a value is used before it is defined".to_string())
+        };
         regs.push(match inst {
             Inst::Const(Const::F32(_)) => Reg::F32,
             Inst::Const(Const::I32(_)) => Reg::I32,
@@ -71,7 +46,9 @@ pub(super) fn operands(inst: &Inst) -> Vec<Val> {
         Inst::Const(_) | Inst::Index { .. } | Inst::Acc { .. } => Vec::new(),
         Inst::Load { access, guard } => access.gathered.iter().map(|&(v, _)| v).chain(*guard).collect(),
         Inst::Call { args, .. } => args.clone(),
-        Inst::Convert { x, .. } | Inst::RoundBf16 { x } | Inst::Bounded { x, .. } | Inst::Fold { x, .. } => vec![*x],
+        Inst::Convert { x, .. } | Inst::RoundBf16 { x } | Inst::Bounded { x, .. } | Inst::Fold { x, .. } => {
+            vec![*x]
+        }
     }
 }
 
@@ -80,7 +57,7 @@ pub(super) fn live(body: &Body, stores: &[Store]) -> Vec<bool> {
     let mut live: Vec<bool> =
         body.insts.iter().map(|inst| matches!(inst, Inst::Bounded { trap: Some(_), .. })).collect();
     for store in stores {
-        live[resolve(body, store.value).0 as usize] = true;
+        live[store.value.0 as usize] = true;
     }
     for v in (0..live.len()).rev() {
         if live[v] {
@@ -92,7 +69,11 @@ pub(super) fn live(body: &Body, stores: &[Store]) -> Vec<bool> {
     live
 }
 
-pub(super) fn affines<'a>(body: &'a Body, live: &'a [bool], stores: &'a [Store]) -> impl Iterator<Item = &'a Affine> {
+pub(super) fn affines<'a>(
+    body: &'a Body,
+    live: &'a [bool],
+    stores: &'a [Store],
+) -> impl Iterator<Item = &'a Affine> {
     let loaded = body.insts.iter().zip(live).filter(|(_, live)| **live).filter_map(|(inst, _)| match inst {
         Inst::Load { access, .. } => Some(&access.at),
         Inst::Index { at, .. } => Some(at),
@@ -130,7 +111,13 @@ pub(super) fn dependence(body: &Body, space: &Space, along: u64) -> Vec<u64> {
     depends
 }
 
-pub(super) fn patterns(body: &Body, live: &[bool], stores: &[Store], space: &Space, depends: &[u64]) -> Vec<Pattern> {
+pub(super) fn patterns(
+    body: &Body,
+    live: &[bool],
+    stores: &[Store],
+    space: &Space,
+    depends: &[u64],
+) -> Vec<Pattern> {
     let loads = body.insts.iter().zip(live).filter(|(_, live)| **live).filter_map(|(inst, _)| match inst {
         Inst::Load { access, guard } => Some((access, guard.is_some())),
         _ => None,
@@ -197,9 +184,14 @@ impl Values {
         let stores: Vec<Stored> = stores
             .iter()
             .map(|store| {
-                let value = resolve(body, store.value);
+                let value = store.value;
                 let follows = followed(&space.strides(&store.access.at)) | depends[value.0 as usize];
-                Stored { value, access: store.access.clone(), block: follows & blocks != 0, many: follows & tile != 0 }
+                Stored {
+                    value,
+                    access: store.access.clone(),
+                    block: follows & blocks != 0,
+                    many: follows & tile != 0,
+                }
             })
             .collect();
         for store in stores.iter().filter(|store| store.block) {

@@ -6,7 +6,7 @@
 use super::buffer::{Arg, Report, Scratch};
 use super::contract::each;
 use super::fold::{Fold, RowFold, fold};
-use super::lanes::LaneFn;
+use super::lanes::{LaneFn, avx2, avx2_version};
 use super::operand::{Epilogue, Groups, Side, count};
 use super::product::{Matrix, multiply};
 use super::scalar;
@@ -14,6 +14,7 @@ use super::tape::ArgSpec;
 use std::ops::Range;
 use std::slice;
 use sx_artifact::kernel::{Attention, FoldOp, Reg};
+use sx_artifact::maths::{exact::maximum, exp};
 use sx_artifact::scalar::ScalarFn;
 
 /// Queries of a block.
@@ -41,25 +42,16 @@ pub(super) struct AttentionReady {
 struct Lanes {
     max: Fold,
     sum: Fold,
-    /// A row minus, times, and by a number; its exponentials.
-    sub: LaneFn,
-    mul: LaneFn,
+    /// A row divided by a number.
     div: LaneFn,
-    add: LaneFn,
-    exp: LaneFn,
 }
 
 impl Lanes {
     fn new() -> Option<Lanes> {
-        let by_number = |f| scalar::call(f, Reg::F32, [true, false, false]);
         Some(Lanes {
             max: fold(FoldOp::Max, Reg::F32)?,
             sum: fold(FoldOp::Sum, Reg::F32)?,
-            sub: by_number(ScalarFn::Sub)?,
-            mul: by_number(ScalarFn::Mul)?,
-            div: by_number(ScalarFn::Div)?,
-            add: scalar::call(ScalarFn::Add, Reg::F32, [true, true, false])?,
-            exp: by_number(ScalarFn::Exp)?,
+            div: scalar::call(ScalarFn::Div, Reg::F32, [true, false, false])?,
         })
     }
 }
@@ -188,9 +180,11 @@ impl AttentionReady {
         keys: Range<u64>,
         room: &mut Room,
     ) {
-        let (rows, n, width) = ((queries.end - queries.start) as usize, (keys.end - keys.start) as usize, self.e);
-        let pitch = KEYS.min(self.s.max(1)) as usize;
-        let panel = |start: *mut u8, pitch: usize| Matrix { start: start.cast(), row: pitch as i64, column: 1 };
+        let (rows, n, width) =
+            ((queries.end - queries.start) as usize, (keys.end - keys.start) as usize, self.e);
+        let (pitch, keys_start) = (KEYS.min(self.s.max(1)) as usize, keys.start);
+        let panel =
+            |start: *mut u8, pitch: usize| Matrix { start: start.cast(), row: pitch as i64, column: 1 };
         let (dots, scores) = (room.dots.as_mut_ptr(), room.scores.as_mut_ptr());
         // SAFETY: all lies inside; the panels have room for `rows` rows.
         let value = unsafe {
@@ -200,31 +194,25 @@ impl AttentionReady {
             self.value.matrix(call, at, [keys.clone(), 0..self.e], &mut room.value, false)
         };
         self.score.run(call, at, [queries.clone(), keys], &[scores, dots]);
-        let total = room.total.as_mut_ptr() as *mut f32;
-        let (part, width) = (room.part.as_mut_ptr(), width as usize);
+        let (total, part, width) = (room.total.as_mut_ptr(), room.part.as_mut_ptr(), width as usize);
+        let mut scales = Vec::with_capacity(rows);
         for i in 0..rows {
             // SAFETY: row `i` of each panel.
-            let scale = unsafe {
-                let (score, exp) = (scores.add(i * pitch * 4), dots.add(i * pitch * 4));
-                self.softmax(score, exp, n, &mut room.max[i], &mut room.sum[i])
-            };
-            // SAFETY: row `i`, through a part of the same size, as results may not overlap their operands.
             unsafe {
-                let (row, copy) = (total.add(i * width) as *mut u8, part.add(i * width * 4));
-                let scale = (&scale as *const f32).cast();
-                (self.lanes.mul)(copy, row, scale, scale, width);
-                row.copy_from_nonoverlapping(copy, width * 4);
+                let (score, exp) = (scores.add(i * pitch * 4), dots.add(i * pitch * 4));
+                scales.push(self.softmax(score, exp, n, &mut room.max[i], &mut room.sum[i]));
             }
         }
-        // SAFETY: all panels have room for `rows` rows.
+        let first = keys_start == 0;
+        let to = if first { total } else { part };
+        // SAFETY: all panels have room for `rows` rows, and do not overlap.
         unsafe {
-            multiply(panel(part, width), panel(dots, pitch), value, [rows, width, n], 0);
-            let copy = scores as *mut f32;
-            let _ = copy;
-            for i in 0..rows {
-                let (row, part) = (total.add(i * width), part.cast::<f32>().add(i * width));
-                for j in 0..width {
-                    *row.add(j) += *part.add(j);
+            multiply(panel(to, width), panel(dots, pitch), value, [rows, width, n], 0);
+            if !first {
+                let total = slice::from_raw_parts_mut(total as *mut f32, rows * width);
+                let part = slice::from_raw_parts(part as *const f32, rows * width);
+                for ((total, part), scale) in total.chunks_mut(width).zip(part.chunks(width)).zip(scales) {
+                    if avx2() { rescale_avx2(total, part, scale) } else { rescale(total, part, scale) }
                 }
             }
         }
@@ -246,23 +234,38 @@ impl AttentionReady {
             }
             result
         };
-        let largest = scalar::maximum(*max, folded(&self.lanes.max, scores));
+        let largest = maximum(*max, folded(&self.lanes.max, scores));
         // Where all scores are -inf so far, exponentials relative to 0 are 0.
         let base = if largest == f32::NEG_INFINITY { 0.0 } else { largest };
-        let number = (&base as *const f32).cast();
-        let mut scale = 0f32;
-        let before = *max - base;
-        // SAFETY: by the contract; `scores` is done with once its differences are in `to`, and takes them back
-        // so that no loop writes what it reads.
+        // SAFETY: by the contract.
         unsafe {
-            (self.lanes.sub)(to, scores, number, number, n);
-            (self.lanes.exp)(scores, to, to, to, n);
-            to.copy_from_nonoverlapping(scores, n * 4);
-            let before = (&before as *const f32).cast();
-            (self.lanes.exp)((&mut scale as *mut f32).cast(), before, before, before, 1);
+            let (to, scores) = (
+                slice::from_raw_parts_mut(to as *mut f32, n),
+                slice::from_raw_parts(scores as *const f32, n),
+            );
+            if avx2() { exponentials_avx2(to, scores, base) } else { exponentials(to, scores, base) }
         }
+        let scale = exp(*max - base);
         *sum = *sum * scale + folded(&self.lanes.sum, to);
         *max = largest;
         scale
     }
 }
+
+/// The exponentials of the differences to `base`.
+#[inline(always)]
+fn exponentials(to: &mut [f32], x: &[f32], base: f32) {
+    for (to, x) in to.iter_mut().zip(x) {
+        *to = exp(*x - base);
+    }
+}
+avx2_version!(fn exponentials_avx2 = exponentials [] [] (to: &mut [f32], x: &[f32], base: f32));
+
+/// Adds a part to a total that is relative to another number.
+#[inline(always)]
+fn rescale(total: &mut [f32], part: &[f32], scale: f32) {
+    for (total, part) in total.iter_mut().zip(part) {
+        *total = *total * scale + *part;
+    }
+}
+avx2_version!(fn rescale_avx2 = rescale [] [] (total: &mut [f32], part: &[f32], scale: f32));

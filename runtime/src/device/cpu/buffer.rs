@@ -92,7 +92,7 @@ unsafe impl Sync for Arg {}
 pub(super) struct Trap {
     /// Which trap of the kernel.
     pub(super) trap: u32,
-    /// Where: row-major over the coordinates that the index follows.
+    /// Where: row-major over the coordinates of the body, 0 along those that the index does not follow.
     pub(super) position: u64,
     /// The index.
     pub(super) value: i64,

@@ -30,7 +30,7 @@ pub(super) struct Source<'a> {
 
 /// Compiles, or says what has no meaning.
 pub(super) fn compile(source: &Source<'_>) -> Result<Nest, String> {
-    let body = analyse::without_proven_bounds(source.body);
+    let body = source.body.clone();
     let regs = analyse::registers(&body, source.args)?;
     if source.stores.iter().any(|store| store.value.0 as usize >= regs.len()) {
         return Err("a store of a value there is not".to_string());
@@ -98,7 +98,6 @@ impl<'a> Compiler<'a> {
         let nest = Nest {
             space,
             walk,
-            args: source.args.to_vec(),
             spots: Vec::new(),
             constants: Vec::new(),
             singles: 0,
@@ -189,7 +188,11 @@ impl<'a> Compiler<'a> {
             let v = v.0 as usize;
             wanted[v] |= self.values.block[v] && !known[v];
         };
-        self.values.stores.iter().filter(|s| s.block && self.phase(s.value) == phase).for_each(|s| want(s.value));
+        self.values
+            .stores
+            .iter()
+            .filter(|s| s.block && self.phase(s.value) == phase)
+            .for_each(|s| want(s.value));
         for (v, inst) in self.body.insts.iter().enumerate().filter(|&(v, _)| self.values.live[v]) {
             match inst {
                 Inst::Fold { x, .. } if self.phase(*x) == phase => want(*x),
@@ -219,7 +222,11 @@ impl<'a> Compiler<'a> {
             }
             sum += match &self.body.insts[v] {
                 Inst::Load { access, guard } => {
-                    if guard.is_none() && self.pointed(access, true) { 0 } else { 2 }
+                    if guard.is_none() && self.pointed(access, true) {
+                        0
+                    } else {
+                        2
+                    }
                 }
                 Inst::Call { f, .. } => call_weight(*f),
                 _ => 1,
@@ -277,7 +284,8 @@ impl<'a> Compiler<'a> {
 
     /// What becomes of block values in a phase.
     fn ends(&self, phase: usize) -> Vec<End> {
-        let stores = self.values.stores.iter().enumerate().filter(|(_, s)| s.block && self.phase(s.value) == phase);
+        let stores =
+            self.values.stores.iter().enumerate().filter(|(_, s)| s.block && self.phase(s.value) == phase);
         let stores = stores.map(|(at, store)| End::Store { at, x: store.value.0 as usize });
         let folds = self.body.insts.iter().enumerate().filter_map(|(fold, inst)| match inst {
             Inst::Fold { x, .. } if self.values.live[fold] && self.phase(*x) == phase => {
@@ -327,12 +335,13 @@ impl<'a> Compiler<'a> {
     /// Whether the results of `v` can go straight to where store `at` puts them.
     fn takes_results(&self, v: usize, at: usize) -> bool {
         let store = &self.values.stores[at];
-        let computed = self.kept[v].is_none() && match &self.body.insts[v] {
-            Inst::Call { .. } | Inst::Convert { .. } | Inst::RoundBf16 { .. } => true,
-            Inst::Load { access, guard } => guard.is_some() || !self.pointed(access, self.values.many[v]),
-            Inst::Index { .. } | Inst::Bounded { .. } => true,
-            Inst::Const(_) | Inst::Acc { .. } | Inst::Fold { .. } => false,
-        };
+        let computed = self.kept[v].is_none()
+            && match &self.body.insts[v] {
+                Inst::Call { .. } | Inst::Convert { .. } | Inst::RoundBf16 { .. } => true,
+                Inst::Load { access, guard } => guard.is_some() || !self.pointed(access, self.values.many[v]),
+                Inst::Index { .. } | Inst::Bounded { .. } => true,
+                Inst::Const(_) | Inst::Acc { .. } | Inst::Fold { .. } => false,
+            };
         computed && self.values.many[v] == store.many && self.pointed(&store.access, store.many)
     }
 
@@ -435,7 +444,8 @@ impl<'a> Compiler<'a> {
 
     /// Emits what store `at` does.
     fn store(&mut self, at: usize, ops: &mut Vec<Op>) -> Result<(), String> {
-        let (value, access) = (self.values.stores[at].value.0 as usize, self.values.stores[at].access.clone());
+        let (value, access) =
+            (self.values.stores[at].value.0 as usize, self.values.stores[at].access.clone());
         let many = self.values.stores[at].many;
         if self.values.many[value] && !many {
             return Err("a value of many elements is stored at one".to_string());
@@ -482,11 +492,10 @@ impl<'a> Compiler<'a> {
             }
             Inst::RoundBf16 { x } => self.unary(v, scalar::round_bf16(), *x, direct, ops)?,
             Inst::Bounded { x, size, trap, .. } => {
-                let Some(trap) = *trap else { return Ok(()) };
                 let from = self.place(x.0 as usize)?;
                 let to = self.place_for(v, direct, ops)?;
                 let linear = self.position(v);
-                ops.push(Op::Bounded { to, x: from, reg, size: *size, trap, linear, many });
+                ops.push(Op::Bounded { to, x: from, reg, size: *size, trap: *trap, linear, many });
                 self.places[v] = Some(to);
             }
             // Its place was made where its operand joined it.
@@ -556,7 +565,8 @@ impl<'a> Compiler<'a> {
                 many[0] = true;
             }
         }
-        let lane_fn = scalar::call(f, of, many).ok_or_else(|| format!("`{}` has no meaning on {of:?}", f.name()))?;
+        let lane_fn =
+            scalar::call(f, of, many).ok_or_else(|| format!("`{}` has no meaning on {of:?}", f.name()))?;
         let to = self.place_for(v, direct, ops)?;
         ops.push(Op::Lanes { f: lane_fn, to, from, many: self.values.many[v] });
         self.release(extra, 1);
@@ -674,12 +684,14 @@ impl<'a> Compiler<'a> {
 
     fn linear(&mut self, at: &Affine) -> usize {
         let strides = self.nest.space.strides(at);
-        let linear = Linear { offset: at.offset, axes: followed(&strides), tile: self.tile_strides(&strides) };
+        let linear =
+            Linear { offset: at.offset, axes: followed(&strides), tile: self.tile_strides(&strides) };
         self.nest.linears.push(linear);
         self.nest.linears.len() - 1
     }
 
-    /// The position that a trap at `v` reports: row-major over the coordinates that `v` follows.
+    /// The position that a trap at `v` reports: row-major over all coordinates, 0 along those that `v` does not
+    /// follow, since it is there that the trap comes first.
     fn position(&mut self, v: usize) -> usize {
         let sizes = &self.nest.space.sizes;
         let mut strides = vec![0; sizes.len()];
@@ -687,8 +699,8 @@ impl<'a> Compiler<'a> {
         for axis in (0..sizes.len()).rev() {
             if self.values.depends[v] & (1 << axis) != 0 {
                 strides[axis] = factor;
-                factor = factor.saturating_mul(sizes[axis] as i64);
             }
+            factor = factor.saturating_mul(sizes[axis] as i64);
         }
         let linear = Linear { offset: 0, axes: followed(&strides), tile: self.tile_strides(&strides) };
         self.nest.linears.push(linear);
@@ -704,8 +716,8 @@ fn followed(strides: &[i64]) -> Vec<(usize, i64)> {
 fn call_weight(f: ScalarFn) -> u64 {
     use ScalarFn::*;
     match f {
-        Add | Sub | Mul | Maximum | Minimum | Eq | Ne | Lt | Le | Gt | Ge | And | Or | Not | Where | Neg | Abs
-        | Floor | Ceil | Round => 1,
+        Add | Sub | Mul | Maximum | Minimum | Eq | Ne | Lt | Le | Gt | Ge | And | Or | Not | Where | Neg
+        | Abs | Floor | Ceil | Round => 1,
         Div | Sqrt | Rsqrt => 4,
         Mod | Pow | Atan2 | Exp | Log | Expm1 | Log1p | Sin | Cos | Tanh | Asin | Acos | Erf => 16,
     }

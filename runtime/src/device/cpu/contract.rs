@@ -137,7 +137,13 @@ impl ContractReady {
                         self.rhs.matrix((args, report), at, part, &mut scratch, threads > 1)
                     };
                     each(threads, down, |i| {
-                        self.panel(args, report, at, [part(i, self.rows, self.m), columns.clone()], Some(rhs));
+                        self.panel(
+                            args,
+                            report,
+                            at,
+                            [part(i, self.rows, self.m), columns.clone()],
+                            Some(rhs),
+                        );
                     });
                 }
             }

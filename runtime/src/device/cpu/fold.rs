@@ -12,10 +12,10 @@
 //! ([`ColumnFold`]), and wherever a row is cut for threads at a multiple of a power of two of chunks.
 
 use super::lanes::{avx2, avx2_version};
-use super::scalar::{maximum, minimum};
 use std::marker::PhantomData;
 use std::slice;
 use sx_artifact::kernel::{FoldOp, Reg};
+use sx_artifact::maths::exact::{maximum, minimum};
 
 /// Independent accumulators of a chunk.
 pub(super) const LANES: usize = 32;
@@ -272,7 +272,15 @@ impl ColumnFold {
     pub(super) fn new(width: usize, size: usize) -> ColumnFold {
         let words = (width * size).div_ceil(8);
         let lanes = vec![0; words * LANES];
-        ColumnFold { width: words * 8 / size, size, lanes, position: 0, parts: 0, stack: Vec::new(), height: 0 }
+        ColumnFold {
+            width: words * 8 / size,
+            size,
+            lanes,
+            position: 0,
+            parts: 0,
+            stack: Vec::new(),
+            height: 0,
+        }
     }
 
     /// Forgets all elements.
@@ -285,7 +293,9 @@ impl ColumnFold {
     fn lanes<T>(&mut self) -> &mut [T] {
         assert!(size_of::<T>() == self.size && align_of::<T>() <= 8, "a fold keeps its type");
         // SAFETY: plain numbers in room for as many bytes.
-        unsafe { slice::from_raw_parts_mut(self.lanes.as_mut_ptr() as *mut T, self.lanes.len() * 8 / self.size) }
+        unsafe {
+            slice::from_raw_parts_mut(self.lanes.as_mut_ptr() as *mut T, self.lanes.len() * 8 / self.size)
+        }
     }
 
     /// Steps 3 and 4 for the current chunk of all columns.

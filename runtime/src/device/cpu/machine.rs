@@ -24,7 +24,8 @@ impl Nest {
         let rows = self.steps(&self.walk.rows, &bounds);
         let blocks = self.steps(&self.walk.blocks, &bounds);
         let along = self.space.count(&self.walk.blocks);
-        let work = self.space.count(&self.walk.rows).saturating_mul(along.max(1)).saturating_mul(self.cost.max(1));
+        let work =
+            self.space.count(&self.walk.rows).saturating_mul(along.max(1)).saturating_mul(self.cost.max(1));
         let threads = rayon::current_num_threads() as u64;
         let tasks = if threads == 1 { 1 } else { (work / WORTH).clamp(1, threads * 4) };
         let split = self.folds.is_empty() && self.row_ops.len() == 2;
@@ -55,7 +56,9 @@ impl Nest {
             let boxes = self.space.boxes(group, range.clone());
             whole = whole
                 .iter()
-                .flat_map(|outer| boxes.iter().map(move |inner| [outer.as_slice(), inner.as_slice()].concat()))
+                .flat_map(|outer| {
+                    boxes.iter().map(move |inner| [outer.as_slice(), inner.as_slice()].concat())
+                })
                 .collect();
         }
         let mut bounds = whole.into_iter();
@@ -255,7 +258,9 @@ impl<'a> Machine<'a> {
         for (place, spot) in self.nest.spots.iter().enumerate() {
             match spot {
                 // SAFETY: both are single lanes of 8 bytes.
-                Spot::Single(_) => unsafe { fork.places[place].copy_from_nonoverlapping(self.places[place], 8) },
+                Spot::Single(_) => unsafe {
+                    fork.places[place].copy_from_nonoverlapping(self.places[place], 8)
+                },
                 Spot::Pointed => fork.places[place] = self.places[place],
                 Spot::Register(_) => {}
             }
@@ -408,8 +413,10 @@ impl<'a> Machine<'a> {
                 let reach = &nest.reaches[reach];
                 let arg = &self.args[reach.arg];
                 let window = Window { buffer: arg.start, len: arg.len, first: self.first(reach) };
-                let index = |g: &Gathered| {
-                    LaneIndex { values: self.places[g.place as usize], reg: g.reg, stride: g.stride }
+                let index = |g: &Gathered| LaneIndex {
+                    values: self.places[g.place as usize],
+                    reg: g.reg,
+                    stride: g.stride,
                 };
                 let indices: Vec<LaneIndex> = reach.lanes.iter().map(index).collect();
                 let guard = guard.map(|guard| self.places[guard as usize] as *const u8);
@@ -425,7 +432,13 @@ impl<'a> Machine<'a> {
                 // SAFETY: as above.
                 unsafe { memory::iota(self.places[to as usize], self.linear(linear), &grid, reg) }
             }
-            Op::Bounded { to, x, reg, size, trap, linear, many } => {
+            Op::Bounded { to, x, reg, size, trap: None, many, .. } => {
+                // SAFETY: as above.
+                unsafe {
+                    memory::clamped(self.places[to as usize], self.places[x as usize], n(many), size, reg)
+                }
+            }
+            Op::Bounded { to, x, reg, size, trap: Some(trap), linear, many } => {
                 let (to, x) = (self.places[to as usize], self.places[x as usize]);
                 // SAFETY: as above.
                 if let Some((lane, value)) = unsafe { memory::bounded(to, x, n(many), size, reg) } {

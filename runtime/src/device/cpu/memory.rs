@@ -252,7 +252,11 @@ unsafe fn gather_lanes<E: Element>(
             let to = slice::from_raw_parts_mut(to.add(lane), n);
             let shown = guard.map(|guard| slice::from_raw_parts(guard.add(lane), n));
             let whole = |at: i64| at >= 0 && (at as u64) < window.len;
-            if indices.is_empty() && stride == 1 && shown.is_none_or(|s| !s.contains(&0)) && whole(first) && whole(last)
+            if indices.is_empty()
+                && stride == 1
+                && shown.is_none_or(|s| !s.contains(&0))
+                && whole(first)
+                && whole(last)
             {
                 let from = slice::from_raw_parts(buffer.offset(first as isize), n);
                 for (to, from) in to.iter_mut().zip(from) {
@@ -322,7 +326,13 @@ pub(super) unsafe fn iota(to: *mut u8, first: i64, grid: &Grid, reg: Reg) {
 /// Copies `n` indices to `to`, 0 for those outside of `0..size`; the first such lane and its value.
 ///
 /// SAFETY: `to` and `x` are valid for `n` lanes of `reg`, `I32` or `I64`.
-pub(super) unsafe fn bounded(to: *mut u8, x: *const u8, n: usize, size: u64, reg: Reg) -> Option<(usize, i64)> {
+pub(super) unsafe fn bounded(
+    to: *mut u8,
+    x: *const u8,
+    n: usize,
+    size: u64,
+    reg: Reg,
+) -> Option<(usize, i64)> {
     // SAFETY: by the contract.
     unsafe {
         match reg {
@@ -352,4 +362,29 @@ fn bounded_lanes<T: Copy + Default + Into<i64>>(to: &mut [T], x: &[T], size: u64
         return None;
     }
     x.iter().map(|&x| x.into()).enumerate().find(|&(_, x)| x as u64 >= size.min(i64::MAX as u64 + 1))
+}
+
+/// Copies `n` indices to `to`, brought into `0..size`.
+///
+/// SAFETY: `to` and `x` are valid for `n` lanes of `reg`, `I32` or `I64`.
+pub(super) unsafe fn clamped(to: *mut u8, x: *const u8, n: usize, size: u64, reg: Reg) {
+    let last = i64::try_from(size).unwrap_or(i64::MAX).saturating_sub(1).max(0);
+    // SAFETY: by the contract.
+    unsafe {
+        match reg {
+            Reg::I64 => {
+                let x = slice::from_raw_parts(x as *const i64, n);
+                for (to, x) in slice::from_raw_parts_mut(to as *mut i64, n).iter_mut().zip(x) {
+                    *to = (*x).clamp(0, last);
+                }
+            }
+            _ => {
+                let last = i32::try_from(last).unwrap_or(i32::MAX);
+                let x = slice::from_raw_parts(x as *const i32, n);
+                for (to, x) in slice::from_raw_parts_mut(to as *mut i32, n).iter_mut().zip(x) {
+                    *to = (*x).clamp(0, last);
+                }
+            }
+        }
+    }
 }

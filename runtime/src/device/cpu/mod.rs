@@ -6,9 +6,9 @@
 //! [`lanes`], [`scalar`], [`fold`], [`memory`], [`space`], [`tape`], [`compile`], [`machine`], [`contract`],
 //! [`attention`], and this file, which owns the buffers.
 //!
-//! What a trap reports as its position is the flat row-major index over the coordinates that the refused index
-//! follows (those it does not follow are left out), so it is the position in the index operand where that is
-//! read in its own order. Of several traps of a launch, the first by position is reported.
+//! A trap's position is, among the coordinates at which the index is refused, the first in row-major order of
+//! the body it stands in; its site turns that into a position in the index operand. Of several traps of a
+//! launch the first by position is reported.
 #![allow(unsafe_code, reason = "lanes are untyped memory, shared between threads that write different parts")]
 
 mod analyse;
@@ -93,7 +93,8 @@ impl Prepared {
                 .map_err(|why| refused(format!("kernel `{}` cannot run on the cpu: {why}", kernel.name)))
         });
         let kernels = kernels.collect::<Result<_, _>>()?;
-        let mut buffers: Vec<Buffer> = program.slots.iter().map(|&bytes| Buffer::new(bytes as usize)).collect();
+        let mut buffers: Vec<Buffer> =
+            program.slots.iter().map(|&bytes| Buffer::new(bytes as usize)).collect();
         let mut written = vec![false; program.resources.len()];
         mark_written(&program, &program.steps, &mut written)?;
         let mut homes = Vec::with_capacity(program.resources.len());
@@ -189,14 +190,22 @@ impl Prepared {
         let program = &self.program;
         let of_role = |role: Role| program.resources.iter().filter(move |resource| resource.role == role);
         if of_role(Role::Input).count() != inputs.len() {
-            return Err(refused(format!("graph `{}` takes {} inputs", program.graph, of_role(Role::Input).count())));
+            return Err(refused(format!(
+                "graph `{}` takes {} inputs",
+                program.graph,
+                of_role(Role::Input).count()
+            )));
         }
         for (resource, tensor) in of_role(Role::Input).zip(inputs) {
             if tensor.dtype() != resource.dtype || tensor.shape() != resource.shape {
-                return Err(refused(format!("input `{}` is not of its declared dtype and shape", resource.name)));
+                return Err(refused(format!(
+                    "input `{}` is not of its declared dtype and shape",
+                    resource.name
+                )));
             }
         }
-        let mut outputs: Vec<Data> = of_role(Role::Output).map(|r| zeros(r.dtype, count(r) as usize)).collect();
+        let mut outputs: Vec<Data> =
+            of_role(Role::Output).map(|r| zeros(r.dtype, count(r) as usize)).collect();
         let starts: Vec<*mut u8> = self
             .homes
             .iter()
@@ -228,7 +237,9 @@ impl Prepared {
                 match resource.dtype {
                     DType::I64 => *(to as *mut i64) = value,
                     DType::I32 => *(to as *mut i32) = value as i32,
-                    other => return Err(refused(format!("context value `{}` of type {other}", resource.name))),
+                    other => {
+                        return Err(refused(format!("context value `{}` of type {other}", resource.name)));
+                    }
                 }
             }
         }
@@ -288,11 +299,14 @@ impl Prepared {
         }
         match report.first_trap() {
             None => Ok(()),
-            Some(trap) => Err(Error::Trap {
-                site: launch.sites[trap.trap as usize],
-                position: trap.position,
-                value: trap.value,
-            }),
+            Some(trap) => {
+                let site = launch.sites[trap.trap as usize];
+                let position = match self.program.sites.get(site as usize) {
+                    Some(site) => site.operand_position(trap.position),
+                    None => trap.position,
+                };
+                Err(Error::Trap { site, position, value: trap.value })
+            }
         }
     }
 }
@@ -320,7 +334,8 @@ fn mark_written(program: &Program, steps: &[Step], written: &mut [bool]) -> Resu
         match step {
             Step::Launch(launch) => {
                 let kernel = program.kernels.get(launch.kernel as usize);
-                let kernel = kernel.ok_or_else(|| refused(format!("there is no kernel {}", launch.kernel)))?;
+                let kernel =
+                    kernel.ok_or_else(|| refused(format!("there is no kernel {}", launch.kernel)))?;
                 for (arg, binding) in kernel.args.iter().zip(&launch.args) {
                     if arg.mode == Mode::Write {
                         mark(written, binding.resource)?;
@@ -336,7 +351,9 @@ fn mark_written(program: &Program, steps: &[Step], written: &mut [bool]) -> Resu
 
 fn slot_home(program: &Program, resource: &Resource, slot: u32) -> Result<Home, Error> {
     match program.slots.get(slot as usize) {
-        Some(&bytes) if bytes >= buffer_bytes(resource.dtype, count(resource)) => Ok(Home::Own(slot as usize)),
+        Some(&bytes) if bytes >= buffer_bytes(resource.dtype, count(resource)) => {
+            Ok(Home::Own(slot as usize))
+        }
         _ => Err(refused(format!("intermediate `{}` does not fit its slot", resource.name))),
     }
 }

@@ -182,7 +182,8 @@ impl Side {
                 let shift = -((rows.start * pitch + columns.start) as i64);
                 let args: Vec<Arg> =
                     args.iter().copied().chain([Arg { start, len: elements, shift }]).collect();
-                let run = |rows: Range<u64>| nest.run_part(&args, report, &[at..at + 1, rows, columns.clone()]);
+                let run =
+                    |rows: Range<u64>| nest.run_part(&args, report, &[at..at + 1, rows, columns.clone()]);
                 let parts = if parallel { rayon::current_num_threads() as u64 * 4 } else { 1 };
                 let size = rows.end - rows.start;
                 match parts.min(size / 16) {

@@ -39,7 +39,8 @@ pub(super) unsafe fn multiply(to: Matrix, lhs: Matrix, rhs: Matrix, [m, n, k]: [
             }
             return;
         }
-        let parallelism = if threads > 1 { gemm::Parallelism::Rayon(threads) } else { gemm::Parallelism::None };
+        let parallelism =
+            if threads > 1 { gemm::Parallelism::Rayon(threads) } else { gemm::Parallelism::None };
         gemm::gemm(
             m,
             n,
@@ -70,7 +71,9 @@ unsafe fn few_rows(to: Matrix, lhs: Matrix, rhs: Matrix, [m, n, k]: [usize; 3]) 
     for i in 0..m {
         for p in 0..k {
             // SAFETY: within `lhs`.
-            packed.push(unsafe { *lhs.start.offset(i as isize * lhs.row as isize + p as isize * lhs.column as isize) });
+            packed.push(unsafe {
+                *lhs.start.offset(i as isize * lhs.row as isize + p as isize * lhs.column as isize)
+            });
         }
     }
     // SAFETY: the rows of `to` are valid for `n` elements each and do not overlap.
@@ -112,7 +115,8 @@ unsafe fn by_rows(to: &mut [&mut [f32]], lhs: &[f32], rhs: Matrix, k: usize) {
             let [a, b, c, d] = [row(p), row(p + 1), row(p + 2), row(p + 3)];
             for (to, x) in to.iter_mut().zip(lhs.chunks_exact(k)) {
                 let [xa, xb, xc, xd] = [x[p], x[p + 1], x[p + 2], x[p + 3]];
-                for ((((to, a), b), c), d) in to[first..first + width].iter_mut().zip(a).zip(b).zip(c).zip(d) {
+                for ((((to, a), b), c), d) in to[first..first + width].iter_mut().zip(a).zip(b).zip(c).zip(d)
+                {
                     *to += (xa * a + xb * b) + (xc * c + xd * d);
                 }
             }

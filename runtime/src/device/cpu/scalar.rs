@@ -4,6 +4,7 @@
 
 use super::lanes::{self, F1, F2, F3, LaneFn};
 use sx_artifact::kernel::Reg;
+use sx_artifact::maths::{self, exact};
 use sx_artifact::scalar::ScalarFn;
 
 /// The loop of a function of one argument.
@@ -91,9 +92,9 @@ fn float(f: ScalarFn, many: [bool; 3]) -> Option<LaneFn> {
         Sub => f2!(many, false, |x, y: f32| -> f32 { x - y }),
         Mul => f2!(many, false, |x, y: f32| -> f32 { x * y }),
         Div => f2!(many, false, |x, y: f32| -> f32 { x / y }),
-        Mod => f2!(many, false, |x, y: f32| -> f32 { modulo(x, y) }),
-        Maximum => f2!(many, false, |x, y: f32| -> f32 { maximum(x, y) }),
-        Minimum => f2!(many, false, |x, y: f32| -> f32 { minimum(x, y) }),
+        Mod => f2!(many, false, |x, y: f32| -> f32 { exact::modulo(x, y) }),
+        Maximum => f2!(many, false, |x, y: f32| -> f32 { exact::maximum(x, y) }),
+        Minimum => f2!(many, false, |x, y: f32| -> f32 { exact::minimum(x, y) }),
         Pow => f2!(many, true, |x, y: f32| -> f32 { maths::pow(x, y) }),
         Atan2 => f2!(many, true, |x, y: f32| -> f32 { maths::atan2(x, y) }),
         Eq | Ne | Lt | Le | Gt | Ge => return compare!(f, many, f32),
@@ -121,7 +122,7 @@ fn float(f: ScalarFn, many: [bool; 3]) -> Option<LaneFn> {
 
 /// Makes the functions of an integer type.
 macro_rules! integers {
-    ($name:ident, $t:ty, $pow:ident) => {
+    ($name:ident, $t:ty, $div:ident, $modulo:ident, $pow:ident) => {
         /// Functions of an integer type; all wrap.
         fn $name(f: ScalarFn, many: [bool; 3]) -> Option<LaneFn> {
             use ScalarFn::*;
@@ -129,13 +130,8 @@ macro_rules! integers {
                 Add => f2!(many, false, |x, y: $t| -> $t { x.wrapping_add(y) }),
                 Sub => f2!(many, false, |x, y: $t| -> $t { x.wrapping_sub(y) }),
                 Mul => f2!(many, false, |x, y: $t| -> $t { x.wrapping_mul(y) }),
-                Div => f2!(many, false, |x, y: $t| -> $t { if y == 0 { 0 } else { x.wrapping_div(y) } }),
-                Mod => f2!(many, false, |x, y: $t| -> $t {
-                    {
-                        let rest = if y == 0 { 0 } else { x.wrapping_rem(y) };
-                        if rest != 0 && (rest ^ y) < 0 { rest + y } else { rest }
-                    }
-                }),
+                Div => f2!(many, false, |x, y: $t| -> $t { exact::$div(x, y) }),
+                Mod => f2!(many, false, |x, y: $t| -> $t { exact::$modulo(x, y) }),
                 Maximum => f2!(many, false, |x, y: $t| -> $t { x.max(y) }),
                 Minimum => f2!(many, false, |x, y: $t| -> $t { x.min(y) }),
                 Pow => f2!(many, false, |x, y: $t| -> $t { $pow(x, y) }),
@@ -144,8 +140,8 @@ macro_rules! integers {
                 Neg => f1!(false, |x: $t| -> $t { x.wrapping_neg() }),
                 Abs => f1!(false, |x: $t| -> $t { x.wrapping_abs() }),
                 Floor | Ceil | Round => f1!(false, |x: $t| -> $t { x }),
-                And | Or | Not | Atan2 | Sqrt | Rsqrt | Exp | Log | Expm1 | Log1p | Sin | Cos | Tanh | Asin | Acos
-                | Erf => return None,
+                And | Or | Not | Atan2 | Sqrt | Rsqrt | Exp | Log | Expm1 | Log1p | Sin | Cos | Tanh
+                | Asin | Acos | Erf => return None,
             })
         }
 
@@ -171,8 +167,8 @@ macro_rules! integers {
         }
     };
 }
-integers!(int32, i32, pow32);
-integers!(int64, i64, pow64);
+integers!(int32, i32, div_i32, mod_i32, pow32);
+integers!(int64, i64, div_i64, mod_i64, pow64);
 
 /// Functions of truth values.
 fn truth(f: ScalarFn, many: [bool; 3]) -> Option<LaneFn> {
@@ -183,8 +179,8 @@ fn truth(f: ScalarFn, many: [bool; 3]) -> Option<LaneFn> {
         Not => f1!(false, |x: u8| -> u8 { x ^ 1 }),
         Where => choose!(many, u8),
         Eq | Ne | Lt | Le | Gt | Ge => return compare!(f, many, u8),
-        Add | Sub | Mul | Div | Mod | Pow | Atan2 | Neg | Abs | Sqrt | Rsqrt | Exp | Log | Expm1 | Log1p | Sin | Cos
-        | Tanh | Asin | Acos | Erf | Floor | Ceil | Round => return None,
+        Add | Sub | Mul | Div | Mod | Pow | Atan2 | Neg | Abs | Sqrt | Rsqrt | Exp | Log | Expm1 | Log1p
+        | Sin | Cos | Tanh | Asin | Acos | Erf | Floor | Ceil | Round => return None,
     })
 }
 
@@ -211,97 +207,11 @@ pub(super) fn convert(from: Reg, to: Reg) -> LaneFn {
 
 /// The loop that rounds to bf16 and stays in f32.
 pub(super) fn round_bf16() -> LaneFn {
-    f1!(false, |x: f32| -> f32 { f32::from_bits((bf16_bits(x) as u32) << 16) })
+    f1!(false, |x: f32| -> f32 { exact::round_bf16(x) })
 }
 
 /// The nearest bf16, ties to even; a NaN stays one.
 #[inline(always)]
 pub(super) fn bf16_bits(x: f32) -> u16 {
-    let bits = x.to_bits();
-    let rounded = bits.wrapping_add(0x7fff + ((bits >> 16) & 1));
-    let kept = if x.is_nan() { bits | 0x0040_0000 } else { rounded };
-    (kept >> 16) as u16
-}
-
-/// The larger, NaN if either is; 0.0 is larger than -0.0.
-#[inline(always)]
-pub(super) fn maximum(x: f32, y: f32) -> f32 {
-    let equal = f32::from_bits(x.to_bits() & y.to_bits());
-    let larger = if x > y { x } else { y };
-    let number = if x == y { equal } else { larger };
-    if x.is_nan() { x } else { number }
-}
-
-/// The smaller, NaN if either is; -0.0 is smaller than 0.0.
-#[inline(always)]
-pub(super) fn minimum(x: f32, y: f32) -> f32 {
-    let equal = f32::from_bits(x.to_bits() | y.to_bits());
-    let smaller = if x < y { x } else { y };
-    let number = if x == y { equal } else { smaller };
-    if x.is_nan() { x } else { number }
-}
-
-/// `x - floor(x / y) * y` without its rounding: exact, with the sign of `y`.
-fn modulo(x: f32, y: f32) -> f32 {
-    let rest = x % y;
-    if rest == 0.0 {
-        0f32.copysign(y)
-    } else if (rest < 0.0) != (y < 0.0) {
-        rest + y
-    } else {
-        rest
-    }
-}
-
-/// Transcendental functions.
-mod maths {
-    pub(super) fn pow(x: f32, y: f32) -> f32 {
-        x.powf(y)
-    }
-    pub(super) fn atan2(x: f32, y: f32) -> f32 {
-        x.atan2(y)
-    }
-    pub(super) fn rsqrt(x: f32) -> f32 {
-        1.0 / x.sqrt()
-    }
-    pub(super) fn exp(x: f32) -> f32 {
-        x.exp()
-    }
-    pub(super) fn log(x: f32) -> f32 {
-        x.ln()
-    }
-    pub(super) fn expm1(x: f32) -> f32 {
-        x.exp_m1()
-    }
-    pub(super) fn log1p(x: f32) -> f32 {
-        x.ln_1p()
-    }
-    pub(super) fn sin(x: f32) -> f32 {
-        x.sin()
-    }
-    pub(super) fn cos(x: f32) -> f32 {
-        x.cos()
-    }
-    pub(super) fn tanh(x: f32) -> f32 {
-        x.tanh()
-    }
-    pub(super) fn asin(x: f32) -> f32 {
-        x.asin()
-    }
-    pub(super) fn acos(x: f32) -> f32 {
-        x.acos()
-    }
-    /// By its series, in f64.
-    pub(super) fn erf(x: f32) -> f32 {
-        let x = x as f64;
-        if x.abs() > 5.0 {
-            return x.signum() as f32;
-        }
-        let (mut term, mut sum) = (x, x);
-        for n in 1..200 {
-            term *= -x * x / n as f64;
-            sum += term / (2 * n + 1) as f64;
-        }
-        (sum * std::f64::consts::FRAC_2_SQRT_PI) as f32
-    }
+    (exact::round_bf16(x).to_bits() >> 16) as u16
 }

@@ -40,9 +40,9 @@ impl Space {
                 }
                 let outer = (space.sizes.len() > start).then(|| space.from[space.from.len() - 1]).flatten();
                 let joins = outer.is_some_and(|outer| {
-                    affines.iter().all(|at| {
-                        at.strides[coordinate].checked_mul(size as i64) == Some(at.strides[outer])
-                    })
+                    affines
+                        .iter()
+                        .all(|at| at.strides[coordinate].checked_mul(size as i64) == Some(at.strides[outer]))
                 });
                 if joins {
                     let last = space.sizes.len() - 1;

@@ -88,8 +88,8 @@ pub(super) enum Op {
     Gather { f: GatherFn, to: Place, reach: usize, guard: Option<Place>, many: bool },
     /// Coordinates as integers.
     Index { to: Place, linear: usize, reg: Reg, many: bool },
-    /// Checks indices.
-    Bounded { to: Place, x: Place, reg: Reg, size: u64, trap: u32, linear: usize, many: bool },
+    /// Checks indices; without a trap, clamps them.
+    Bounded { to: Place, x: Place, reg: Reg, size: u64, trap: Option<u32>, linear: usize, many: bool },
     /// Stores along strides.
     Store { f: StoreFn, from: Place, reach: usize, many: bool },
     /// Joins lanes to a fold.
@@ -112,7 +112,6 @@ pub(super) struct FoldSlot {
 pub(super) struct Nest {
     pub(super) space: Space,
     pub(super) walk: Walk,
-    pub(super) args: Vec<ArgSpec>,
     pub(super) spots: Vec<Spot>,
     /// Bits of constants, with their single lanes.
     pub(super) constants: Vec<(usize, u64)>,

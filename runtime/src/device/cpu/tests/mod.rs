@@ -112,9 +112,9 @@ pub(super) fn close(a: &Data, b: &Data, tolerance: f32) -> bool {
     };
     match (a, b) {
         (Data::F32(a), Data::F32(b)) => a.len() == b.len() && a.iter().zip(b).all(|(x, y)| near(*x, *y)),
-        (Data::Bf16(a), Data::Bf16(b)) => {
-            a.iter().zip(b).all(|(x, y)| near(x.to_f32(), y.to_f32()) || (x.to_bits() as i32 - y.to_bits() as i32).abs() <= 1)
-        }
+        (Data::Bf16(a), Data::Bf16(b)) => a.iter().zip(b).all(|(x, y)| {
+            near(x.to_f32(), y.to_f32()) || (x.to_bits() as i32 - y.to_bits() as i32).abs() <= 1
+        }),
         (a, b) => a == b,
     }
 }

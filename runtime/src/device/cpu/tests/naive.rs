@@ -3,7 +3,8 @@
 use half::bf16;
 use std::collections::HashMap;
 use sx_artifact::kernel::{
-    Access, Affine, Attention, Body, Const, Contract, FoldOp, Inst, Kernel, Loop, Operand, Reg, Store, Val, Work,
+    Access, Affine, Attention, Body, Const, Contract, FoldOp, Inst, Kernel, Loop, Operand, Reg, Store, Val,
+    Work,
 };
 use sx_artifact::scalar::ScalarFn;
 use sx_artifact::tensor::Data;
@@ -125,14 +126,14 @@ impl<'a> Naive<'a> {
                 if let (Some(trap), false) = (trap, inside) {
                     let mut flat = 0;
                     for (c, (&at, &size)) in at.iter().zip(&self.sizes).enumerate() {
-                        if self.follows(x, c) {
-                            flat = flat * size + at;
-                        }
+                        flat = flat * size + if self.follows(x, c) { at } else { 0 };
                     }
                     self.refused.push((flat, trap, index.integer()));
                 }
                 match (inside, index) {
                     (true, index) => index,
+                    (false, I(x)) if trap.is_none() => I(x.clamp(0, size as i32 - 1)),
+                    (false, L(x)) if trap.is_none() => L(x.clamp(0, size as i64 - 1)),
                     (false, I(_)) => I(0),
                     (false, _) => L(0),
                 }
@@ -179,16 +180,32 @@ fn join(op: FoldOp, all: &[Value], empty: Value) -> Value {
     match (op, empty) {
         (FoldOp::Sum, F(_)) => F(floats().sum::<f64>() as f32),
         (FoldOp::Prod, F(_)) => F(floats().product::<f64>() as f32),
-        (FoldOp::Max, F(_)) => F(all.iter().fold(f32::NEG_INFINITY, |m, v| call(ScalarFn::Maximum, &[F(m), *v]).float())),
-        (FoldOp::Min, F(_)) => F(all.iter().fold(f32::INFINITY, |m, v| call(ScalarFn::Minimum, &[F(m), *v]).float())),
+        (FoldOp::Max, F(_)) => {
+            F(all.iter().fold(f32::NEG_INFINITY, |m, v| call(ScalarFn::Maximum, &[F(m), *v]).float()))
+        }
+        (FoldOp::Min, F(_)) => {
+            F(all.iter().fold(f32::INFINITY, |m, v| call(ScalarFn::Minimum, &[F(m), *v]).float()))
+        }
         (FoldOp::All, _) => B(all.iter().all(|v| v.truth())),
         (FoldOp::Any, _) => B(all.iter().any(|v| v.truth())),
         (op, empty) => {
             let start = match op {
                 FoldOp::Sum => 0,
                 FoldOp::Prod => 1,
-                FoldOp::Max => if matches!(empty, I(_)) { i32::MIN as i64 } else { i64::MIN },
-                _ => if matches!(empty, I(_)) { i32::MAX as i64 } else { i64::MAX },
+                FoldOp::Max => {
+                    if matches!(empty, I(_)) {
+                        i32::MIN as i64
+                    } else {
+                        i64::MIN
+                    }
+                }
+                _ => {
+                    if matches!(empty, I(_)) {
+                        i32::MAX as i64
+                    } else {
+                        i64::MAX
+                    }
+                }
             };
             let whole = all.iter().map(|v| v.integer()).fold(start, |a, b| match op {
                 FoldOp::Sum => a.wrapping_add(b),
@@ -223,7 +240,13 @@ fn convert(x: Value, to: Reg) -> Value {
 fn call(f: ScalarFn, args: &[Value]) -> Value {
     use ScalarFn::*;
     match args {
-        [B(c), a, b] if f == Where => if *c { *a } else { *b },
+        [B(c), a, b] if f == Where => {
+            if *c {
+                *a
+            } else {
+                *b
+            }
+        }
         [B(x)] if f == Not => B(!x),
         [B(x), B(y)] => B(match f {
             And | Minimum => *x && *y,
@@ -290,12 +313,30 @@ fn float2(f: ScalarFn, x: f32, y: f32) -> f32 {
         Mod => {
             let (x, y) = (x as f64, y as f64);
             let rest = x % y;
-            if rest != 0.0 && (rest < 0.0) != (y < 0.0) { (rest + y) as f32 } else if rest == 0.0 { 0f32.copysign(y as f32) } else { rest as f32 }
+            if rest != 0.0 && (rest < 0.0) != (y < 0.0) {
+                (rest + y) as f32
+            } else if rest == 0.0 {
+                0f32.copysign(y as f32)
+            } else {
+                rest as f32
+            }
         }
         Maximum if x.is_nan() || y.is_nan() => f32::NAN,
         Minimum if x.is_nan() || y.is_nan() => f32::NAN,
-        Maximum => if x == y && x.is_sign_negative() { y } else { x.max(y) },
-        Minimum => if x == y && x.is_sign_negative() { x } else { x.min(y) },
+        Maximum => {
+            if x == y && x.is_sign_negative() {
+                y
+            } else {
+                x.max(y)
+            }
+        }
+        Minimum => {
+            if x == y && x.is_sign_negative() {
+                x
+            } else {
+                x.min(y)
+            }
+        }
         Pow => (x as f64).powf(y as f64) as f32,
         Atan2 => (x as f64).atan2(y as f64) as f32,
         other => panic!("{other:?}"),
@@ -365,7 +406,8 @@ fn run_loop(work: &Loop, data: &mut [Data]) -> Vec<Refused> {
     let mut naive = Naive::new(&work.body, sizes.clone(), work.along.len(), &before);
     for row in points(&work.dims) {
         for store in &work.stores {
-            let per_row = store.access.at.strides[work.dims.len()..].iter().all(|&s| s == 0) && !work.along.is_empty();
+            let per_row =
+                store.access.at.strides[work.dims.len()..].iter().all(|&s| s == 0) && !work.along.is_empty();
             let inner = if per_row { vec![vec![0; work.along.len()]] } else { points(&work.along) };
             for inner in inner {
                 let at = [row.as_slice(), &inner].concat();
@@ -389,7 +431,12 @@ fn run_loop(work: &Loop, data: &mut [Data]) -> Vec<Refused> {
 }
 
 /// An operand at all its coordinates.
-fn operand(operand: &Operand, sizes: Vec<u64>, data: &[Data], refused: &mut Vec<Refused>) -> HashMap<Vec<u64>, Value> {
+fn operand(
+    operand: &Operand,
+    sizes: Vec<u64>,
+    data: &[Data],
+    refused: &mut Vec<Refused>,
+) -> HashMap<Vec<u64>, Value> {
     let mut naive = Naive::new(&operand.body, sizes.clone(), 0, data);
     let all = points(&sizes).into_iter().map(|at| (at.clone(), naive.value(operand.value, &at, None)));
     let all = all.collect();
@@ -398,7 +445,14 @@ fn operand(operand: &Operand, sizes: Vec<u64>, data: &[Data], refused: &mut Vec<
 }
 
 /// An epilogue at all its coordinates.
-fn epilogue(body: &Body, stores: &[Store], sizes: Vec<u64>, data: &mut [Data], acc: impl Fn(&[u64]) -> Value, refused: &mut Vec<Refused>) {
+fn epilogue(
+    body: &Body,
+    stores: &[Store],
+    sizes: Vec<u64>,
+    data: &mut [Data],
+    acc: impl Fn(&[u64]) -> Value,
+    refused: &mut Vec<Refused>,
+) {
     let before = data.to_vec();
     let mut naive = Naive::new(body, sizes.clone(), 0, &before);
     for at in points(&sizes) {
@@ -412,8 +466,10 @@ fn epilogue(body: &Body, stores: &[Store], sizes: Vec<u64>, data: &mut [Data], a
 
 fn run_contract(work: &Contract, data: &mut [Data]) -> Vec<Refused> {
     let mut refused = Vec::new();
-    let lhs = operand(&work.lhs, [work.batch.clone(), work.m.clone(), work.k.clone()].concat(), data, &mut refused);
-    let rhs = operand(&work.rhs, [work.batch.clone(), work.k.clone(), work.n.clone()].concat(), data, &mut refused);
+    let lhs =
+        operand(&work.lhs, [work.batch.clone(), work.m.clone(), work.k.clone()].concat(), data, &mut refused);
+    let rhs =
+        operand(&work.rhs, [work.batch.clone(), work.k.clone(), work.n.clone()].concat(), data, &mut refused);
     let sizes = [work.batch.clone(), work.m.clone(), work.n.clone()].concat();
     let (b, m) = (work.batch.len(), work.m.len());
     let before = data.to_vec();
@@ -424,7 +480,9 @@ fn run_contract(work: &Contract, data: &mut [Data]) -> Vec<Refused> {
         });
         match zero_of(&work.lhs.body, work.lhs.value, &before) {
             F(_) => F(terms.map(|(x, y)| x.float() as f64 * y.float() as f64).sum::<f64>() as f32),
-            I(_) => I(terms.fold(0i64, |s, (x, y)| s.wrapping_add(x.integer().wrapping_mul(y.integer()))) as i32),
+            I(_) => {
+                I(terms.fold(0i64, |s, (x, y)| s.wrapping_add(x.integer().wrapping_mul(y.integer()))) as i32)
+            }
             _ => L(terms.fold(0i64, |s, (x, y)| s.wrapping_add(x.integer().wrapping_mul(y.integer())))),
         }
     };
@@ -463,7 +521,9 @@ fn run_attention(work: &Attention, data: &mut [Data]) -> Vec<Refused> {
     let weighted = |at: &[u64]| {
         let weights = &weights[&at[..b + 1]];
         let terms = weights.iter().enumerate();
-        F(terms.map(|(s, w)| w * value[&[&at[..b], &[s as u64, at[b + 1]]].concat()].float() as f64).sum::<f64>() as f32)
+        F(terms
+            .map(|(s, w)| w * value[&[&at[..b], &[s as u64, at[b + 1]]].concat()].float() as f64)
+            .sum::<f64>() as f32)
     };
     epilogue(&work.epilogue, &work.stores, sizes(work.t, work.e), data, weighted, &mut refused);
     refused

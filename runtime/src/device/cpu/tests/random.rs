@@ -91,7 +91,9 @@ fn grow(random: &mut Random, build: &mut Build, values: &mut Values, folds: bool
         }
         _ => {
             let f = match reg {
-                Reg::F32 => *random.pick(&[Add, Sub, Mul, Maximum, Minimum, Neg, Abs, Floor, Ceil, Round, Tanh]),
+                Reg::F32 => {
+                    *random.pick(&[Add, Sub, Mul, Maximum, Minimum, Neg, Abs, Floor, Ceil, Round, Tanh])
+                }
                 Reg::Bool => *random.pick(&[And, Or, Not, Maximum]),
                 _ => *random.pick(&[Add, Sub, Mul, Div, Mod, Maximum, Minimum, Neg, Abs, Round]),
             };
@@ -130,7 +132,8 @@ fn body(random: &mut Random, sizes: &[u64], data: &mut Vec<Data>, build: &mut Bu
         data.push(random.data(DType::F32, count));
         let mut along = vec![0; sizes.len()];
         along[axis] = 1;
-        let (i, n) = (build.push(index(&along, 0, Reg::I32)), build.push(Inst::Const(Const::I32(limit as i32))));
+        let (i, n) =
+            (build.push(index(&along, 0, Reg::I32)), build.push(Inst::Const(Const::I32(limit as i32))));
         let guard = build.call(ScalarFn::Lt, &[i, n]);
         let access = access(data.len() as u32 - 1, 0, &strides);
         let v = build.push(Inst::Load { access, guard: Some(guard) });
@@ -140,14 +143,25 @@ fn body(random: &mut Random, sizes: &[u64], data: &mut Vec<Data>, build: &mut Bu
 }
 
 /// A load at a computed index that is checked; it may trap.
-fn gather(random: &mut Random, sizes: &[u64], data: &mut Vec<Data>, build: &mut Build, values: &mut Values, trap: u32) {
+fn gather(
+    random: &mut Random,
+    sizes: &[u64],
+    data: &mut Vec<Data>,
+    build: &mut Build,
+    values: &mut Values,
+    trap: u32,
+) {
     let reg = *random.pick(&[Reg::I32, Reg::I64]);
     let x = values.pick(random, build, reg);
     let size = 3 + random.below(7);
     // Most often brought into range first.
-    let n = build.push(Inst::Const(if reg == Reg::I32 { Const::I32(size as i32) } else { Const::I64(size as i64) }));
+    let n = build.push(Inst::Const(if reg == Reg::I32 {
+        Const::I32(size as i32)
+    } else {
+        Const::I64(size as i64)
+    }));
     let wrapped = if random.below(4) > 0 { build.call(ScalarFn::Mod, &[x, n]) } else { x };
-    let v = build.push(Inst::Bounded { x: wrapped, size, trap: Some(trap) });
+    let v = build.push(Inst::Bounded { x: wrapped, size, trap: (random.below(5) > 0).then_some(trap) });
     let (strides, count) = layout(random, sizes, false);
     let dtype = *random.pick(&DType::ALL);
     data.push(random.data(dtype, count * size as usize));
@@ -158,7 +172,13 @@ fn gather(random: &mut Random, sizes: &[u64], data: &mut Vec<Data>, build: &mut 
 }
 
 /// Stores of some values of all types, over `sizes`.
-fn stores(random: &mut Random, sizes: &[u64], data: &mut Vec<Data>, values: &Values, build: &mut Build) -> Vec<Store> {
+fn stores(
+    random: &mut Random,
+    sizes: &[u64],
+    data: &mut Vec<Data>,
+    values: &Values,
+    build: &mut Build,
+) -> Vec<Store> {
     let mut found = Vec::new();
     for reg in REGS {
         let v = values.pick(random, build, reg);
@@ -250,7 +270,13 @@ fn finish(random: &mut Random, sizes: &[u64], reg: Reg, data: &mut Vec<Data>) ->
     let mut value = build.push(Inst::Acc { reg });
     if random.below(2) == 0 {
         let (strides, count) = layout(random, sizes, false);
-        let dtype = if reg == Reg::F32 { DType::F32 } else if reg == Reg::I32 { DType::I32 } else { DType::I64 };
+        let dtype = if reg == Reg::F32 {
+            DType::F32
+        } else if reg == Reg::I32 {
+            DType::I32
+        } else {
+            DType::I64
+        };
         data.push(random.data(dtype, count));
         let bias = build.load(data.len() as u32 - 1, &strides);
         value = build.call(ScalarFn::Add, &[value, bias]);
@@ -316,8 +342,20 @@ fn random_attentions_compute_what_they_mean() {
         let sizes = [&batch[..], &[t, e]].concat();
         let (epilogue, stores) = finish(&mut random, &sizes, Reg::F32, &mut data);
         let reads = data.len() - 1;
-        let work =
-            Work::Attention(Attention { batch, t, s, d, e, query, key, value, score, causal, epilogue, stores });
+        let work = Work::Attention(Attention {
+            batch,
+            t,
+            s,
+            d,
+            e,
+            query,
+            key,
+            value,
+            score,
+            causal,
+            epilogue,
+            stores,
+        });
         check(&kernel(work, &data, reads, 0), &data, 1e-4);
     }
 }

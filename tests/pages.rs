@@ -1,0 +1,79 @@
+//! Pages of the book that are made from tables are as the tables are.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use sx_artifact::scalar::ScalarFn;
+use sx_compiler::ir::Op;
+use sx_compiler::ir::op::Map;
+use sx_compiler::ops::{Rules, Tolerance, rules};
+use sx_tests::{golden, sample};
+
+/// The chapter an operation stands in.
+fn chapter(op: &Op) -> &'static str {
+    match op {
+        Op::Input(_) | Op::Param(_) | Op::Context(_) | Op::Constant(_) | Op::Iota(_) => "Sources",
+        Op::Map(_) => "Elementwise",
+        Op::Cast(_) | Op::As(_) => "Types",
+        Op::Broadcast(_) | Op::Reshape(_) | Op::Transpose(_) | Op::Slice(_) | Op::Concat(_) => "Movement",
+        Op::Reduce(_) => "Reductions",
+        Op::Matmul(_) => "Products",
+        Op::Index(_) | Op::Gather(_) => "Indexing",
+        Op::Composite(_) => "Composites",
+    }
+}
+
+const CHAPTERS: [&str; 7] =
+    ["Elementwise", "Reductions", "Products", "Indexing", "Movement", "Types", "Sources"];
+
+fn tolerance(tolerance: Tolerance) -> String {
+    match tolerance {
+        Tolerance::Exact => "exact on every device".to_owned(),
+        Tolerance::Rounded => "correctly rounded, on `wgpu` within 1 ulp".to_owned(),
+        Tolerance::Ulps(ulps) => format!("within {ulps} ulp"),
+        Tolerance::Sum => "within 16 ulp of the sum of the magnitudes, integers exact".to_owned(),
+        Tolerance::Prod => "within 1 ulp for each factor, integers exact".to_owned(),
+        Tolerance::Dot => {
+            "within `4 sqrt(k)` ulp of the product of the magnitudes, integers exact".to_owned()
+        }
+        Tolerance::Region => "what its operations add up to".to_owned(),
+    }
+}
+
+fn entry(text: &mut String, rules: &dyn Rules) {
+    let _ = writeln!(text, "### `{}`\n", rules.name());
+    let summary = rules.summary().split_whitespace().collect::<Vec<_>>().join(" ");
+    if !rules.signature().is_empty() {
+        let _ = writeln!(text, "`{}`", rules.signature());
+    }
+    let _ = writeln!(text, "{}{}.\n", summary[..1].to_uppercase(), &summary[1..]);
+    let _ = writeln!(text, "- Takes {}.\n- Domain: {}.", rules.takes(), rules.domain());
+    let _ = writeln!(text, "- Tolerance: {}.", tolerance(rules.tolerance()));
+    if !rules.example().is_empty() {
+        let _ = writeln!(text, "\n```lisp\n{}\n```", rules.example());
+    }
+    text.push('\n');
+}
+
+#[test]
+fn the_page_of_operations_is_fresh() {
+    let graph = sample::every_operation();
+    let maps: Vec<Op> = ScalarFn::ALL.iter().map(|&f| Op::Map(Map { f })).collect();
+    let structural = graph.nodes().iter().map(|node| &node.op).filter(|op| !matches!(op, Op::Map(_)));
+    let operations: Vec<&Op> = maps.iter().chain(structural).collect();
+    let mut text = "# Operations\n\n\
+        Made from the tables of the compiler; `SX_BLESS=1 cargo test -p sx-tests --test pages` renews it.\n\
+        An ulp is the distance between neighbouring `f32` values at the correctly rounded result; \
+        `bf16` results are rounded once more.\n\n"
+        .to_owned();
+    for chapter_name in CHAPTERS {
+        let _ = writeln!(text, "## {chapter_name}\n");
+        let mut seen = BTreeSet::new();
+        for op in operations.iter().filter(|op| chapter(op) == chapter_name) {
+            if seen.insert(rules(op).name()) {
+                entry(&mut text, rules(op));
+            }
+        }
+    }
+    let text = text.trim_end().to_owned() + "\n";
+    golden::check(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/ops.md"), &text);
+}
