@@ -2,6 +2,7 @@
 
 pub mod cases;
 pub mod close;
+pub mod example;
 pub mod golden;
 pub mod program;
 pub mod random;
