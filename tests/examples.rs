@@ -15,15 +15,14 @@ fn examples_answer_what_their_comments_say() {
             let example = Example::read(path)?;
             let built = example.build(&[Target::Cpu])?;
             let expected = example.answer.clone();
-            Ok(vec![
-                ("reference", built.reference()?, expected.clone()),
-                ("cpu", built.on("cpu")?, expected),
-            ])
+            Ok(vec![("reference", built.reference()?, expected.clone()), ("cpu", built.on("cpu")?, expected)])
         };
         match answers() {
             Err(error) => wrong.push(format!("{}: {error}", shown(path))),
             Ok(answers) => wrong.extend(answers.iter().filter(|(_, is, said)| !agree(is, said)).map(
-                |(device, is, said)| format!("{} on {device}:\n{is}\nbut its comments say\n{said}", shown(path)),
+                |(device, is, said)| {
+                    format!("{} on {device}:\n{is}\nbut its comments say\n{said}", shown(path))
+                },
             )),
         }
     }

@@ -11,7 +11,7 @@ use sx_compiler::compile::{self, Target};
 use sx_compiler::driver::weights;
 use sx_compiler::ir::{Graph, Op};
 use sx_compiler::reference;
-use sx_runtime::{Model, Session, device};
+use sx_runtime::{Model, Outputs, Session, device};
 
 use crate::program;
 
@@ -39,8 +39,15 @@ pub struct Built {
 impl Example {
     /// Reads the program at `path`; what its comments lack is an error in words.
     pub fn read(path: &Path) -> Result<Example, String> {
+        Example::with("", path)
+    }
+
+    /// Reads the program at `path` with these comments in front of its own.
+    pub fn with(comments: &str, path: &Path) -> Result<Example, String> {
         let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
-        let comments: Vec<&str> = text.lines().map_while(|line| line.strip_prefix(';')).map(trimmed).collect();
+        let text = format!("{comments}{text}");
+        let comments: Vec<&str> =
+            text.lines().map_while(|line| line.strip_prefix(';')).map(trimmed).collect();
         let command = |start: &str| {
             let line = comments.iter().find_map(|line| line.strip_prefix(start));
             line.map(words).ok_or(format!("no comment says `{start}`"))
@@ -58,7 +65,8 @@ impl Example {
     pub fn build(&self, targets: &[Target]) -> Result<Built, String> {
         let mut checked = program::check(&self.name, &self.text, &self.folder);
         let Some(module) = checked.module.take() else { return Err(checked.rendered()) };
-        let files = self.values(&self.build, "--weights").map(|file| self.folder.join(file)).collect::<Vec<_>>();
+        let files =
+            self.values(&self.build, "--weights").map(|file| self.folder.join(file)).collect::<Vec<_>>();
         let mut sink = sx_compiler::diag::Sink::default();
         let weights = weights::values(&module.params, &files, &mut sink)
             .map_err(|_| "not every parameter has a value".to_owned())?;
@@ -84,7 +92,9 @@ impl Example {
         let load = |port: &sx_artifact::manifest::Port| {
             let value = match (given.get(port.name.as_str()), file) {
                 (Some(text), _) => Value::parse(text).map_err(|error| error.to_string())?,
-                (None, Some(file)) => Value::File { path: self.folder.join(file), key: Some(port.name.clone()) },
+                (None, Some(file)) => {
+                    Value::File { path: self.folder.join(file), key: Some(port.name.clone()) }
+                }
                 (None, None) => return Err(format!("input `{}` is not given", port.name)),
             };
             let want =
@@ -112,16 +122,18 @@ impl Built {
         Ok(printed(names.zip(outputs.iter().map(|tensor| &**tensor))))
     }
 
+    /// What a device answers.
+    pub fn run(&self, device: &str) -> Result<Outputs, sx_runtime::Error> {
+        let selected = device::select(device, self.model.targets())?;
+        let mut session = Session::new(&self.model, &self.graph.name, &*selected.device)?;
+        let inputs: Vec<(&str, Tensor)> =
+            self.inputs.iter().map(|(name, tensor)| (name.as_str(), tensor.clone())).collect();
+        session.run(&inputs)
+    }
+
     /// What a device answers, as `sxrun run` prints it.
-    pub fn on(&self, name: &str) -> Result<String, String> {
-        let run = || -> Result<String, sx_runtime::Error> {
-            let selected = device::select(name, self.model.targets())?;
-            let mut session = Session::new(&self.model, &self.graph.name, &*selected.device)?;
-            let inputs: Vec<(&str, Tensor)> =
-                self.inputs.iter().map(|(name, tensor)| (name.as_str(), tensor.clone())).collect();
-            Ok(printed(session.run(&inputs)?.iter()))
-        };
-        run().map_err(|error| error.to_string())
+    pub fn on(&self, device: &str) -> Result<String, String> {
+        self.run(device).map(|outputs| printed(outputs.iter())).map_err(|error| error.to_string())
     }
 }
 
