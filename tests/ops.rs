@@ -1,6 +1,6 @@
 //! Every operation against NumPy's answers: exact ones bit for bit, bounded ones within the operation's bound.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use sx_artifact::dtype::DType;
 use sx_artifact::scalar::ScalarFn;
 use sx_artifact::tensor::Tensor;
@@ -8,13 +8,47 @@ use sx_compiler::ir::Op;
 use sx_compiler::ir::op::{Gather, Index};
 use sx_compiler::ops::scalar::{Kind, def};
 use sx_compiler::ops::{Trap, rules};
-use sx_tests::cases;
+use sx_runtime::device::Device;
+use sx_runtime::device::cpu::Cpu;
+use sx_tests::cases::{self, Case};
 use sx_tests::close::{Leeway, hold};
+use sx_tests::compiled;
 
 #[test]
 fn the_reference_agrees() {
     let cases = cases::all();
     hold("reference", Leeway::NONE, &cases, |case| sx_tests::reference(&case.graph, &case.inputs));
+}
+
+#[test]
+fn the_kernel_interpreter_agrees() {
+    let cases = cases::all();
+    hold("kernel interpreter", Leeway::NONE, &cases, |case| compiled::interpreted(&case.graph, &case.inputs));
+}
+
+#[test]
+fn the_cpu_agrees() {
+    let cases = cases::all();
+    hold("cpu", Leeway::NONE, &cases, |case| compiled::on_device(&Cpu, &case.graph, &case.inputs));
+}
+
+/// On every Vulkan driver here: the largest case of each operation and dtype, since each costs a compilation.
+#[test]
+fn wgpu_agrees() {
+    let mut largest: BTreeMap<String, Case> = BTreeMap::new();
+    for case in cases::all().into_iter().filter(|case| !case.subnormal) {
+        let size = |case: &Case| case.inputs.iter().map(Tensor::len).sum::<usize>();
+        match largest.get(&case.kind) {
+            Some(known) if size(known) >= size(&case) => {}
+            _ => _ = largest.insert(case.kind.clone(), case),
+        }
+    }
+    let cases: Vec<Case> = largest.into_values().collect();
+    for device in sx_tests::devices::wgpu() {
+        hold(device.name(), Leeway::WGPU, &cases, |case| {
+            compiled::on_device(&device, &case.graph, &case.inputs)
+        });
+    }
 }
 
 /// An index outside its axis is refused with its place, never read.

@@ -2,6 +2,8 @@
 
 pub mod cases;
 pub mod close;
+pub mod compiled;
+pub mod devices;
 pub mod example;
 pub mod golden;
 pub mod program;

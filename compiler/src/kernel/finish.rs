@@ -4,7 +4,7 @@ use super::body::{BodyBuilder, select};
 use super::index::{Idx, Term, flatten};
 use super::lower::{FinishedTrap, Lowered, Lowering, Product};
 use sx_artifact::dtype::DType;
-use sx_artifact::kernel::{Access, Arg, Const, Contract, Kernel, Loop, Mode, Operand, Reg, Store, Val, Work};
+use sx_artifact::kernel::{Access, Arg, Const, Contract, FoldOp, Kernel, Loop, Mode, Operand, Reg, Store, Val, Work};
 use sx_artifact::scalar::ScalarFn;
 
 /// A map or reductions: what was walked without meeting a product.
@@ -138,6 +138,30 @@ pub fn number(body: &mut BodyBuilder, value: f64, reg: Reg) -> Val {
         Reg::Bool => Const::Bool(value != 0.0),
     };
     body.constant(constant)
+}
+
+/// What folding nothing gives.
+pub fn identity(body: &mut BodyBuilder, op: FoldOp, reg: Reg) -> Val {
+    let largest = match reg {
+        Reg::F32 => Const::F32(f32::INFINITY.to_bits()),
+        Reg::I32 => Const::I32(i32::MAX),
+        Reg::I64 => Const::I64(i64::MAX),
+        Reg::Bool => Const::Bool(true),
+    };
+    let smallest = match reg {
+        Reg::F32 => Const::F32(f32::NEG_INFINITY.to_bits()),
+        Reg::I32 => Const::I32(i32::MIN),
+        Reg::I64 => Const::I64(i64::MIN),
+        Reg::Bool => Const::Bool(false),
+    };
+    match op {
+        FoldOp::Sum => number(body, 0.0, reg),
+        FoldOp::Prod => number(body, 1.0, reg),
+        FoldOp::Max => body.constant(smallest),
+        FoldOp::Min => body.constant(largest),
+        FoldOp::All => body.constant(Const::Bool(true)),
+        FoldOp::Any => body.constant(Const::Bool(false)),
+    }
 }
 
 /// `x` to a whole power, by squaring.

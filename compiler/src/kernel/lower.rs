@@ -440,6 +440,9 @@ impl<'a> Lowering<'a> {
             return refused;
         }
         let reduced: Vec<u64> = reduce.axes.iter().map(|&axis| operand_ty.dims[axis].size).collect();
+        if reduced.contains(&0) {
+            return Ok(finish::identity(&mut self.body, reduce.op, Reg::of(operand_ty.dtype)));
+        }
         let depends: HashSet<u32> = at.iter().flat_map(Idx::coords).collect();
         if !self.choose_along(&depends, &reduced) {
             return refused;
@@ -504,7 +507,7 @@ impl<'a> Lowering<'a> {
     fn fold(&mut self, op: FoldOp, x: Val, count: u64, along: &[u32]) -> Val {
         let reg = self.body.reg(x);
         let varies = self.body.depends_on(x, along);
-        if varies || count == 0 {
+        if varies {
             return self.body.inst(Inst::Fold { op, x }, reg);
         }
         match op {
