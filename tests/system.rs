@@ -2,10 +2,12 @@
 //! runtime and wgpu anew; `cargo test -p sx-tests --test system ops::` runs one subject.
 
 mod domains;
+mod examples;
 mod faults;
 mod fusion;
 mod laws;
 mod layers;
+mod minilm;
 mod ops;
 mod pages;
 mod roundtrip;

@@ -4,13 +4,15 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-cargo build --quiet --workspace --bins
-bin=${CARGO_TARGET_DIR:-target}/debug
+cargo build --quiet --release -p sx-compiler -p sx-runtime -p sx-example-minilm --bins
+bin=${CARGO_TARGET_DIR:-target}/release
 artifact=.cache/minilm.sxa
 
 echo "sxc build examples/minilm/minilm.sx"
-"$bin/sxc" build examples/minilm/minilm.sx --weights "$SX_MINILM/model.safetensors" -o "$artifact"
+"$bin/sxc" build examples/minilm/minilm.sx -o "$artifact" \
+    --weights "$SX_MINILM/model.safetensors" --dim b=8 --dim t=32
 for device in cpu wgpu; do
+    echo
     echo "ranking on $device"
     "$bin/minilm" "$artifact" "$SX_MINILM/tokenizer.json" --device "$device"
 done

@@ -4,6 +4,7 @@ pub mod cases;
 pub mod close;
 pub mod compiled;
 pub mod devices;
+pub mod example;
 pub mod golden;
 pub mod program;
 pub mod random;
