@@ -61,7 +61,7 @@ fn the_page_of_operations_is_fresh() {
     let structural = graph.nodes().iter().map(|node| &node.op).filter(|op| !matches!(op, Op::Map(_)));
     let operations: Vec<&Op> = maps.iter().chain(structural).collect();
     let mut text = "# Operations\n\n\
-        Made from the tables of the compiler; `SX_BLESS=1 cargo test -p sx-tests --test pages` renews it.\n\
+        Made from the tables of the compiler; `SX_BLESS=1 cargo test -p sx-tests --test system pages::` renews it.\n\
         An ulp is the distance between neighbouring `f32` values at the correctly rounded result; \
         `bf16` results are rounded once more.\n\n"
         .to_owned();

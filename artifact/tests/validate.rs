@@ -173,7 +173,7 @@ fn unsound_programs_are_refused() {
         ("step 0: there is no kernel 7", |p| launch(p, 0).kernel = 7),
         ("step 0: there is no resource 99", |p| launch(p, 0).args[0].resource = 99),
         ("step 0: there is no origin 5", |p| launch(p, 0).origins = vec![5]),
-        ("does not give as many buffers", |p| drop(launch(p, 0).args.pop())),
+        ("does not give as many buffers", |p| _ = launch(p, 0).args.pop()),
         ("argument 1 does not fit `c0`", |p| launch(p, 0).args[1].resource = 2),
         ("`t` is written and bound to another argument", |p| launch(p, 0).args[0].resource = 3),
         ("step 0: `t` is read before it is written", |p| p.steps.swap(0, 1)),

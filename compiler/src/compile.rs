@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use sx_artifact::manifest::Memory;
 use sx_artifact::tensor::Tensor;
+use sx_artifact::wgpu::{WgpuCode, wgpu_bytes};
 use sx_artifact::write::{Contents, Graph, NamedBytes, ParamValue};
 
 use crate::codegen::wgsl;
@@ -37,6 +38,8 @@ impl Target {
 pub struct Compiled {
     /// A program for each graph, in the order of the source.
     pub graphs: Vec<Planned>,
+    /// What the `wgpu` target adds to each, where it is a target.
+    pub wgpu: Vec<WgpuCode>,
     /// The targets, each once.
     pub targets: Vec<Target>,
     /// Generated code, by the name of its entry.
@@ -51,23 +54,33 @@ pub fn compile(module: &Module, sources: &Sources, targets: &[Target]) -> Result
     targets.sort_unstable();
     targets.dedup();
     let mut entries = BTreeMap::new();
+    let mut wgpu = Vec::new();
     for planned in graphs.iter().filter(|_| targets.contains(&Target::Wgpu)) {
-        entries.extend(wgsl::generate(&planned.program)?.files);
+        let generated = wgsl::generate(&planned.program)?;
+        entries.extend(generated.files);
+        wgpu.push(generated.code);
     }
-    Ok(Compiled { graphs, targets, entries })
+    Ok(Compiled { graphs, wgpu, targets, entries })
 }
 
 impl Compiled {
+    /// The bytes that the graph at a position asks of each target's device.
+    fn memory(&self, at: usize) -> Vec<Memory> {
+        let program = &self.graphs[at].program;
+        let bytes = |target: Target| match target {
+            Target::Cpu => program.buffer_bytes(),
+            Target::Wgpu => wgpu_bytes(program, &self.wgpu[at]),
+        };
+        let memory = |&target: &Target| Memory { target: target.name().to_owned(), bytes: bytes(target) };
+        self.targets.iter().map(memory).collect()
+    }
+
     /// The contents of an artifact with these values for the parameters of `module`, which are all there.
     pub fn contents<'a>(
         &'a self,
         module: &Module,
         values: &'a BTreeMap<String, Arc<Tensor>>,
     ) -> Contents<'a> {
-        let memory = |planned: &Planned| -> Vec<Memory> {
-            let bytes = planned.program.buffer_bytes();
-            self.targets.iter().map(|target| Memory { target: target.name().to_owned(), bytes }).collect()
-        };
         let constants = self.graphs.iter().flat_map(|planned| &planned.constants);
         Contents {
             compiler: concat!("sxc ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -75,7 +88,8 @@ impl Compiled {
             graphs: self
                 .graphs
                 .iter()
-                .map(|planned| Graph { program: &planned.program, memory: memory(planned) })
+                .enumerate()
+                .map(|(at, planned)| Graph { program: &planned.program, memory: self.memory(at) })
                 .collect(),
             params: module
                 .params

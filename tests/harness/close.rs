@@ -127,11 +127,13 @@ fn floats<T>(
         let flushed = |x: f64| x.abs() < f64::from(f32::MIN_POSITIVE);
         let fits = match slack {
             _ if got.is_nan() || want.is_nan() => got.is_nan() && want.is_nan(),
-            _ if leeway.flushes && flushed(want) => flushed(got),
-            // A subnormal step on the way was taken for zero.
-            Slack::Exact if leeway.flushes && (got - want).abs() <= f64::from(f32::MIN_POSITIVE) && got != want => {
-                want.abs() <= 4.0 * f64::from(f32::MIN_POSITIVE)
+            // A subnormal result, or a subnormal step on the way, was taken for zero.
+            Slack::Exact
+                if leeway.flushes && got != want && want.abs() <= 4.0 * f64::from(f32::MIN_POSITIVE) =>
+            {
+                (got - want).abs() <= f64::from(f32::MIN_POSITIVE)
             }
+            _ if leeway.flushes && flushed(want) => flushed(got),
             Slack::Exact => got.to_bits() == want.to_bits(),
             _ if got == want => true,
             // The bounds of the maths library leave subnormal results aside, on every device.

@@ -7,8 +7,8 @@ use sx_artifact::tensor::Tensor;
 use sx_compiler::codegen::wgsl;
 use sx_compiler::diag::Sources;
 use sx_compiler::ir::Graph;
-use sx_compiler::plan::{self, Planned};
 use sx_compiler::pipeline;
+use sx_compiler::plan::{self, Planned};
 use sx_runtime::device::{Contents, Context, Device, Prepare, SharedBytes};
 use sx_runtime::error::Error;
 

@@ -40,7 +40,9 @@ impl Ceiling {
     pub(crate) fn run(&mut self) {
         match self {
             Ceiling::Copy { from, to } => {
-                to.par_chunks_mut(CHUNK).zip(from.par_chunks(CHUNK)).for_each(|(to, from)| to.copy_from_slice(from));
+                to.par_chunks_mut(CHUNK)
+                    .zip(from.par_chunks(CHUNK))
+                    .for_each(|(to, from)| to.copy_from_slice(from));
             }
             Ceiling::Gemm { sizes, lhs, rhs, out } => multiply(*sizes, lhs, rhs, out),
             Ceiling::Map { from, to } => {

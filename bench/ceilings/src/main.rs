@@ -62,7 +62,9 @@ fn answer(line: &str, works: &mut Vec<Option<Work>>) -> Result<Value, Failure> {
             return Ok(json!({ "ns": start.elapsed().as_nanos() as u64 }));
         }
         Request::Output { output, name, file } => {
-            let Some(Some(Work::Graph(graph))) = works.get_mut(output) else { return Err("no such graph".into()) };
+            let Some(Some(Work::Graph(graph))) = works.get_mut(output) else {
+                return Err("no such graph".into());
+            };
             graph.write_output(&name, &file)?;
             return Ok(json!({}));
         }

@@ -25,7 +25,8 @@ impl Graph {
         let session = Session::new(&model, graph, &*device)?;
         let mut inputs = Vec::new();
         for port in session.inputs() {
-            let file = files.get(&port.name).ok_or_else(|| format!("no file for the input `{}`", port.name))?;
+            let file =
+                files.get(&port.name).ok_or_else(|| format!("no file for the input `{}`", port.name))?;
             let tensor = Tensor::from_bytes(port.dtype, &port.shape, &std::fs::read(file)?)
                 .ok_or_else(|| format!("{} does not hold the input `{}`", file.display(), port.name))?;
             inputs.push((port.name.clone(), tensor));
@@ -34,7 +35,8 @@ impl Graph {
     }
 
     pub(crate) fn run(&mut self) -> Result<(), crate::Failure> {
-        let inputs: Vec<(&str, &Tensor)> = self.inputs.iter().map(|(name, tensor)| (name.as_str(), tensor)).collect();
+        let inputs: Vec<(&str, &Tensor)> =
+            self.inputs.iter().map(|(name, tensor)| (name.as_str(), tensor)).collect();
         self.outputs = self.session.run_at(&inputs, Context::default())?.into_vec();
         Ok(())
     }

@@ -95,7 +95,10 @@ fn inputs(graph: &Graph, args: &Eval) -> Result<BTreeMap<String, Arc<Tensor>>, F
     let missing: Vec<String> = wanted
         .iter()
         .filter(|(name, _)| !given.contains_key(**name))
-        .map(|(name, ty)| format!("`{name}` {}", ty.shown(&[])))
+        .map(|(name, ty)| match ty.domain.shown(&ty.dims, &[]) {
+            Some(domain) => format!("`{name}` {ty} {domain}"),
+            None => format!("`{name}` {ty}"),
+        })
         .collect();
     if !missing.is_empty() {
         let failure = Failure::new(Exit::Fault, format!("inputs without a value: {}", missing.join(", ")));

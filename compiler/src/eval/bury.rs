@@ -29,11 +29,10 @@ pub(super) fn bury(parts: impl Iterator<Item = Buried>) {
         waiting.get_or_insert_default().extend(parts);
         outermost
     });
-    while outermost {
-        let next = WAITING.with_borrow_mut(|waiting| waiting.as_mut().and_then(Vec::pop));
-        if next.is_none() {
-            WAITING.with_borrow_mut(|waiting| *waiting = None);
-            return;
-        }
+    if !outermost {
+        return;
     }
+    // Dropping what was popped may bury more, so nothing is borrowed meanwhile.
+    while WAITING.with_borrow_mut(|waiting| waiting.as_mut().and_then(Vec::pop)).is_some() {}
+    WAITING.with_borrow_mut(|waiting| *waiting = None);
 }

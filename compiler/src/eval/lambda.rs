@@ -252,7 +252,7 @@ impl Machine<'_> {
         let least = lambda.required.len();
         let most = lambda.rest.is_none().then_some(least + lambda.optional.len());
         let name = closure.name.as_deref().map_or("the function".to_string(), |name| format!("`{name}`"));
-        let message = format!("{name} takes {}, and {given} given here", count_text(least, most));
+        let message = format!("{name} takes {}, and {} given here", count_text(least, most), are(given));
         let mut diagnostic = Diagnostic::new(Code::CallCount, site, message);
         if !self.sources.is_library(lambda.span.file) {
             diagnostic = diagnostic.note_at(lambda.span, "its parameters");
@@ -320,4 +320,9 @@ pub(super) fn count_text(least: usize, most: Option<usize>) -> String {
         Some(most) => format!("{least} to {most} arguments"),
         None => format!("at least {least} argument{}", plural(least)),
     }
+}
+
+/// How many there are, with the verb that goes with it.
+pub(super) fn are(count: usize) -> String {
+    format!("{count} {}", if count == 1 { "is" } else { "are" })
 }

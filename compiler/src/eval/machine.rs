@@ -167,6 +167,11 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
+    /// Counts the elements that a builtin is about to copy, so that lists take memory within the limit of steps.
+    pub(super) fn copied(&mut self, elements: usize, span: Span) -> Eval<()> {
+        self.spend(elements as u64 / 2, span)
+    }
+
     /// Counts the parts of a value as steps, and its nesting against the limit: for what walks a value.
     pub(super) fn measure(&mut self, value: &Value, span: Span) -> Eval<()> {
         let mut waiting: Vec<(&Value, usize)> = vec![(value, 0)];

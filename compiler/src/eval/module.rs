@@ -256,8 +256,16 @@ impl Machine<'_> {
         known.extend(self.modules[0].defined.keys().cloned());
         known.extend(self.builtins.keys().chain(self.specials.keys()).map(|name| (*name).into()));
         known.retain(|name| !name.starts_with('%'));
+        let library: Vec<Name> = names_of(NN.1).map(Name::from).collect();
+        known.extend(library.iter().cloned());
         known.sort();
         match nearest(name, known.iter().map(|name| &**name)) {
+            Some(near)
+                if library.iter().any(|name| **name == *near) && !module.imported.contains_key(near) =>
+            {
+                let help = format!("a similar name is `{near}` of the library: write `(import sx/nn)`");
+                self.report(diagnostic.help(help))
+            }
             Some(near) => self.report(diagnostic.help(format!("a similar name is `{near}`"))),
             None => self.report(diagnostic),
         }

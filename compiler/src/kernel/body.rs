@@ -38,6 +38,11 @@ impl BodyBuilder {
         self.insts.len()
     }
 
+    /// True if there is no instruction.
+    pub fn is_empty(&self) -> bool {
+        self.insts.is_empty()
+    }
+
     /// How many loads there are.
     pub fn loads(&self) -> usize {
         self.insts.iter().filter(|inst| matches!(inst, Inst::Load { .. })).count()

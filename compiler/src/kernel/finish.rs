@@ -4,7 +4,9 @@ use super::body::{BodyBuilder, select};
 use super::index::{Idx, Term, flatten};
 use super::lower::{FinishedTrap, Lowered, Lowering, Product};
 use sx_artifact::dtype::DType;
-use sx_artifact::kernel::{Access, Arg, Const, Contract, FoldOp, Kernel, Loop, Mode, Operand, Reg, Store, Val, Work};
+use sx_artifact::kernel::{
+    Access, Arg, Const, Contract, FoldOp, Kernel, Loop, Mode, Operand, Reg, Store, Val, Work,
+};
 use sx_artifact::scalar::ScalarFn;
 
 /// A map or reductions: what was walked without meeting a product.

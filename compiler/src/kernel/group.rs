@@ -45,16 +45,27 @@ impl Groups<'_> {
 /// Groups a graph into kernels.
 pub fn kernels(graph: &Graph) -> Groups<'_> {
     let mut forced = BTreeSet::new();
-    loop {
+    let mut groups = loop {
         let analysis = Analysis::new(graph, &forced);
         let (kernels, missing) = analysis.lower_all();
         if missing.is_empty() {
-            return Groups { kernels, analysis };
+            break Groups { kernels, analysis };
         }
         let before = forced.len();
         forced.extend(missing);
         assert!(forced.len() > before, "a value that must be stored is stored: {}", graph.name);
+    };
+    // What was stored before its surroundings were may be needed no longer.
+    for value in forced.clone().into_iter().rev() {
+        let fewer: BTreeSet<Value> = forced.iter().copied().filter(|v| *v != value).collect();
+        let analysis = Analysis::new(graph, &fewer);
+        let (kernels, missing) = analysis.lower_all();
+        if missing.is_empty() && kernels.len() < groups.kernels.len() {
+            forced = fewer;
+            groups = Groups { kernels, analysis };
+        }
     }
+    groups
 }
 
 impl<'a> Analysis<'a> {
@@ -215,6 +226,55 @@ impl<'a> Analysis<'a> {
             cut = next;
         }
         if matches!(self.graph.node(cut.node).op, Op::Reshape(_) | Op::Transpose(_)) { v } else { cut }
+    }
+
+    /// What to store where `root` cannot hold the reduction `v`: the last value before `root` of the shape that
+    /// is reduced in which everything made from `v` comes together, such as a whole softmax or norm; else `v`
+    /// with elementwise work on top.
+    pub fn row_cut(&self, v: Value, root: Value) -> Value {
+        let operand = self.graph.node(v.node).args[0];
+        let shape = self.graph.ty(operand).shape();
+        let rows = self.graph.ty(v).count();
+        let mut best = None;
+        let mut at = v;
+        while let Some(next) = self.meeting_point(at, v, root) {
+            let ty = self.graph.ty(next);
+            let elementwise = matches!(self.graph.node(next.node).op, Op::Map(_) | Op::Cast(_) | Op::As(_));
+            match elementwise && ty.shape() == shape {
+                true => best = Some(next),
+                false if ty.count() == rows || matches!(self.graph.node(next.node).op, Op::Broadcast(_)) => {}
+                false => break,
+            }
+            at = next;
+        }
+        best.unwrap_or_else(|| self.cut(v, root))
+    }
+
+    /// The first value that everything made from `v` passes through, if what lies between is elementwise work
+    /// and reductions like `reduction`, and it is neither stored nor `root`.
+    fn meeting_point(&self, v: Value, reduction: Value, root: Value) -> Option<Value> {
+        let Op::Reduce(like) = &self.graph.node(reduction.node).op else { return None };
+        let mut open: BTreeSet<NodeId> = self.users[v.node.0 as usize].iter().copied().collect();
+        if self.outputs.contains(&v) {
+            return None;
+        }
+        while let Some(first) = open.pop_first() {
+            let value = Value::from(first);
+            let node = self.graph.node(first);
+            let fits = match &node.op {
+                Op::Map(_) | Op::Cast(_) | Op::As(_) | Op::Broadcast(_) => true,
+                Op::Reduce(reduce) => reduce.axes == like.axes,
+                _ => false,
+            };
+            if !fits || value == root || self.is_stored(value) {
+                return None;
+            }
+            if open.is_empty() {
+                return Some(value);
+            }
+            open.extend(&self.users[first.0 as usize]);
+        }
+        None
     }
 
     /// What `v` is a view of, if that is neither stored nor a source.

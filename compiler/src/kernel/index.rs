@@ -96,6 +96,11 @@ impl Space {
         self.sizes.len()
     }
 
+    /// True if there is no coordinate.
+    pub fn is_empty(&self) -> bool {
+        self.sizes.is_empty()
+    }
+
     /// How many positions a coordinate has.
     pub fn size(&self, coord: u32) -> u64 {
         self.sizes[coord as usize]
@@ -196,7 +201,7 @@ pub fn unflatten(flat: &Idx, shape: &[u64], space: &Space) -> Result<Vec<Idx>, U
 fn split(term: Term, whole: i64, factor: i64, space: &Space) -> Unaligned {
     let inner = (whole / factor) as u64;
     match term {
-        Term::Coord(coord) if whole % factor == 0 && inner > 1 && space.size(coord) % inner == 0 => {
+        Term::Coord(coord) if whole % factor == 0 && inner > 1 && space.size(coord).is_multiple_of(inner) => {
             Unaligned::Split { coord, inner }
         }
         Term::Coord(_) | Term::Gathered(..) => Unaligned::Never,

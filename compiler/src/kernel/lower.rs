@@ -427,7 +427,7 @@ impl<'a> Lowering<'a> {
         at: &[Idx],
         guard: Option<Val>,
     ) -> Result<Val, Retry> {
-        let refused = Err(Retry::Store(self.analysis.cut(v, self.root)));
+        let refused = Err(Retry::Store(self.analysis.row_cut(v, self.root)));
         if let Some(product) = &self.product
             && self.analysis.computes(v, product.node)
         {

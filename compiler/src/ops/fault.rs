@@ -307,7 +307,10 @@ impl Fault {
             Fault::OutF32 { got } => format!("`:out :f32` is for bf16 operands, these are {got}"),
             Fault::MaskArithmetic { masks, .. } => format!("arithmetic on a mask: {}", listed(masks, name)),
             Fault::MaskNeeded { arg, got } => {
-                format!("a mask is needed, {} is {}", name(*arg), got.shown(&[]))
+                // A type is written without its dtype where that goes without saying; here it is what is wrong.
+                let plain = got.shown(&[]);
+                let dtype = if plain.ends_with(']') { format!(" {}", got.dtype) } else { String::new() };
+                format!("a mask is needed, {} is {plain}{dtype}", name(*arg))
             }
             Fault::Broadcast { left, right } => format!("shapes do not broadcast: {left:?} and {right:?}"),
             Fault::BroadcastTo { from, to } => format!("{from:?} does not broadcast to {to:?}"),

@@ -34,11 +34,7 @@ pub fn run(graph: &Graph) -> Opened {
     }
 }
 
-fn open_once(
-    graph: &Graph,
-    now: impl Fn(NodeId) -> bool,
-    names: &mut HashMap<OriginId, Arc<str>>,
-) -> Graph {
+fn open_once(graph: &Graph, now: impl Fn(NodeId) -> bool, names: &mut HashMap<OriginId, Arc<str>>) -> Graph {
     let mut work = Rewrite::new(graph);
     for id in graph.ids() {
         let node = graph.node(id);

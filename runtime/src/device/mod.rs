@@ -5,8 +5,8 @@
 //! allocates what the plan says, binds, launches, reads back.
 
 pub mod cpu;
-pub mod wgpu;
 pub mod select;
+pub mod wgpu;
 
 pub use select::{Devices, Found, Selected, devices, select};
 

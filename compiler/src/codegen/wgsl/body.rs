@@ -85,9 +85,9 @@ impl<'a> Spell<'a> {
 
     /// Writes the wanted values that stay the same in the inner loop, and what addresses in it share.
     pub(super) fn outer(&mut self, t: &mut Text, wanted: &[bool]) -> Result<(), String> {
-        for i in 0..wanted.len() {
+        for (i, &wanted) in wanted.iter().enumerate() {
             let val = Val(i as u32);
-            if !wanted[i] || self.done[i] {
+            if !wanted || self.done[i] {
                 continue;
             }
             if !self.is_inner(val) {

@@ -68,7 +68,7 @@ impl<'a> Product<'a> {
             4
         };
         let rows = if tiled { 4 } else { m.next_power_of_two().min(most) };
-        let columns = if n <= 8 && n.is_multiple_of(4) || n > 8 { 4 } else { 1 };
+        let columns = if n > 8 || n.is_multiple_of(4) { 4 } else { 1 };
         let columns = if tiled { 4 } else { columns };
         let sizes = chain([&c.batch, &c.m, &c.n]);
         let packs =

@@ -152,7 +152,9 @@ impl<'a> Header<'a> {
     fn window_functions(&self, t: &mut Text, arg: usize, word: &str, mode: Mode, windows: usize) {
         let words = WINDOW_BYTES / 4;
         let place = |w: usize| format!("{}[i - {}u]", window_name(arg, w), w as u64 * words);
-        let signatures: Vec<(String, fn(&str) -> String)> = match (mode, self.atomic[arg]) {
+        /// What a function does with its word, given the place of the word.
+        type Statement = fn(&str) -> String;
+        let signatures: Vec<(String, Statement)> = match (mode, self.atomic[arg]) {
             (Mode::Read, _) => {
                 vec![(format!("fn a{arg}_read(i: u32) -> {word}"), |p| format!("return {p};"))]
             }

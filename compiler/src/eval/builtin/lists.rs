@@ -12,12 +12,12 @@ pub(super) static TABLE: [Builtin; 28] = [
     builtin!("values" 0 None, &[], "(values a...)" "several results" "(multiple-value-bind (a b) (values 1 2) (+ a b)) ; => 3" |_, c| Ok(Value::Values(Rc::new(values(c))))),
     builtin!("cons" 2 Some(2), &[], "(cons first rest)" "a list with one more element in front" "(cons 1 '(2 3)) ; => (1 2 3)" cons),
     builtin!("first" 1 Some(1), &[], "(first xs)" "the first element; nil of nothing" "(first '(1 2)) ; => 1" |m, c| Ok(m.items("first", &c.args[0])?.first().cloned().unwrap_or(Value::Nil))),
-    builtin!("rest" 1 Some(1), &[], "(rest xs)" "a list of all elements but the first" "(rest '(1 2 3)) ; => (2 3)" |m, c| Ok(Value::list(m.items("rest", &c.args[0])?.iter().skip(1).cloned().collect()))),
+    builtin!("rest" 1 Some(1), &[], "(rest xs)" "a list of all elements but the first" "(rest '(1 2 3)) ; => (2 3)" |m, c| { let items = m.items("rest", &c.args[0])?.get(1..).unwrap_or(&[]); m.copied(items.len(), c.span)?; Ok(Value::list(items.to_vec())) }),
     builtin!("last" 1 Some(1), &[], "(last xs)" "the last element; nil of nothing" "(last [1 2]) ; => 2" |m, c| Ok(m.items("last", &c.args[0])?.last().cloned().unwrap_or(Value::Nil))),
     builtin!("nth" 2 Some(2), &[], "(nth n xs)" "the element at a position from 0; a negative one counts from the end" "(nth 1 [4 5 6]) ; => 5" nth),
     builtin!("length" 1 Some(1), &[], "(length xs)" "how many elements, or characters" "(length [1 2]) ; => 2" length),
     builtin!("append" 0 None, &[], "(append xs...)" "one sequence after the other; a vector if the first is one" "(append [1 2] [3]) ; => [1 2 3]" append),
-    builtin!("reverse" 1 Some(1), &[], "(reverse xs)" "the elements in reverse order" "(reverse [1 2]) ; => [2 1]" |m, c| { let items = m.items("reverse", &c.args[0])?.iter().rev().cloned().collect(); Ok(like(&c.args[0], items)) }),
+    builtin!("reverse" 1 Some(1), &[], "(reverse xs)" "the elements in reverse order" "(reverse [1 2]) ; => [2 1]" |m, c| { let items = m.items("reverse", &c.args[0])?; m.copied(items.len(), c.span)?; Ok(like(&c.args[0], items.iter().rev().cloned().collect())) }),
     builtin!("sublist" 2 Some(3), &[], "(sublist xs start stop)" "the elements from start up to, not including, stop" "(sublist [1 2 3] 1) ; => [2 3]" sublist),
     builtin!("map" 2 None, &[], "(map f xs...)" "the values of a function of each element; of several sequences together" "(map + '(1 2) '(10 20)) ; => (11 22)" map),
     builtin!("filter" 2 Some(2), &[], "(filter f xs)" "the elements for which a function is true" "(filter (lambda (x) (> x 1)) [1 2 3]) ; => [2 3]" filter),
@@ -48,7 +48,7 @@ fn like(arg: &Arg, items: Vec<Value>) -> Value {
 
 fn cons(m: &mut Machine<'_>, call: &Call) -> Eval {
     let rest = m.items("cons", &call.args[1])?;
-    m.spend(rest.len() as u64 / 4, call.span)?;
+    m.copied(rest.len(), call.span)?;
     let items = std::iter::once(&call.args[0].value).chain(rest).cloned().collect();
     Ok(Value::list(items))
 }
@@ -87,9 +87,10 @@ fn append(m: &mut Machine<'_>, call: &Call) -> Eval {
     let Some(first) = call.args.first() else { return Ok(Value::Nil) };
     let mut items = Vec::new();
     for arg in &call.args {
-        items.extend(m.items("append", arg)?.iter().cloned());
+        let more = m.items("append", arg)?;
+        m.copied(more.len(), call.span)?;
+        items.extend_from_slice(more);
     }
-    m.spend(items.len() as u64 / 2, call.span)?;
     Ok(like(first, items))
 }
 
@@ -101,7 +102,9 @@ fn sublist(m: &mut Machine<'_>, call: &Call) -> Eval {
         let message = format!("sublist: {start} to {stop} is not a range of a sequence of {}", items.len());
         return Err(m.fail(Code::TypeRange, call.span, message));
     }
-    Ok(like(&call.args[0], items[start as usize..stop as usize].to_vec()))
+    let items = &items[start as usize..stop as usize];
+    m.copied(items.len(), call.span)?;
+    Ok(like(&call.args[0], items.to_vec()))
 }
 
 fn map(m: &mut Machine<'_>, call: &Call) -> Eval {
@@ -187,6 +190,7 @@ fn zip(m: &mut Machine<'_>, call: &Call) -> Eval {
         rows.push(m.items("zip", arg)?);
     }
     let count = rows.iter().map(|row| row.len()).min().unwrap_or(0);
+    m.copied(count.saturating_mul(rows.len()), call.span)?;
     let zipped = (0..count).map(|i| Value::list(rows.iter().map(|row| row[i].clone()).collect()));
     Ok(Value::list(zipped.collect()))
 }

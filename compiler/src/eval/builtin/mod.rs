@@ -12,7 +12,7 @@ mod reduce;
 mod source;
 mod text;
 
-use super::lambda::count_text;
+use super::lambda::{are, count_text};
 use super::machine::{Eval, Machine};
 use super::value::{Name, Value};
 use crate::diag::{Code, Span};
@@ -120,7 +120,7 @@ impl Machine<'_> {
         let given = args.len();
         if given < builtin.least || builtin.most.is_some_and(|most| given > most) {
             let count = count_text(builtin.least, builtin.most);
-            let message = format!("`{}` takes {count}, and {given} given here", builtin.name);
+            let message = format!("`{}` takes {count}, and {} given here", builtin.name, are(given));
             let diagnostic = crate::diag::Diagnostic::new(Code::CallCount, span, message);
             return Err(self.report(diagnostic.note(format!("it is called as `{}`", builtin.signature))));
         }

@@ -7,7 +7,7 @@ use crate::ir::Interval;
 pub(super) static EXP: Scalar = Scalar {
     name: "exp",
     signature: "(exp x)",
-    summary: "e to the power of `x`",
+    summary: "`e` to the power of `x`",
     example: "(exp (zeros [2])) ; => [1.0 1.0]",
     takes: Kind::Float,
     tolerance: Tolerance::Ulps(4),
@@ -39,7 +39,7 @@ pub(super) static LOG: Scalar = Scalar {
 pub(super) static EXPM1: Scalar = Scalar {
     name: "expm1",
     signature: "(expm1 x)",
-    summary: "e to the power of `x`, less 1, precise near 0",
+    summary: "`e` to the power of `x`, less 1, precise near 0",
     example: "(expm1 (zeros [2])) ; => [0.0 0.0]",
     takes: Kind::Float,
     tolerance: Tolerance::Ulps(4),

@@ -125,14 +125,14 @@ impl<'a> Compiler<'a> {
 
     fn run(mut self) -> Result<Nest, String> {
         let needed = self.choose_kept();
-        for phase in 0..=self.values.phases {
+        for (phase, needed) in needed.iter().enumerate() {
             let ops = self.row(phase)?;
             self.nest.row_ops.push(ops);
-            if phase < self.values.phases {
-                let ops = self.block(phase, &needed[phase])?;
-                self.nest.block_ops.push(ops);
-            }
+            let ops = self.block(phase, needed)?;
+            self.nest.block_ops.push(ops);
         }
+        let ops = self.row(self.values.phases)?;
+        self.nest.row_ops.push(ops);
         Ok(self.nest)
     }
 

@@ -26,7 +26,7 @@ enum Finish {
     /// Straight to an argument.
     Plain(Strided),
     /// Through code.
-    Code(Epilogue),
+    Code(Box<Epilogue>),
 }
 
 /// A matrix product made ready.
@@ -83,7 +83,7 @@ impl ContractReady {
             Some(to) if reg == Reg::F32 => Finish::Plain(to),
             _ => {
                 let code = (&work.epilogue, &work.stores[..]);
-                Finish::Code(Epilogue::new(code, groups, reg, args, (columns, columns < n))?)
+                Finish::Code(Box::new(Epilogue::new(code, groups, reg, args, (columns, columns < n))?))
             }
         };
         Ok(ContractReady { reg, batch: b, m, n, k, lhs, rhs, finish, rows, columns })

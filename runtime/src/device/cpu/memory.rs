@@ -121,10 +121,12 @@ unsafe fn load_base<E: Element>(to: *mut u8, first: *const u8, grid: &Grid) {
     let stride = grid.strides[MAX_TILE - 1];
     // SAFETY: by the contract of `LoadFn`.
     unsafe {
-        if let ([1, 1, rows, _], [_, _, 1, _]) = (grid.sizes, grid.strides) {
-            if rows > 1 && stride != 1 && stride != 0 {
-                return load_crosswise::<E>(to, first, rows, n, stride);
-            }
+        if let ([1, 1, rows, _], [_, _, 1, _]) = (grid.sizes, grid.strides)
+            && rows > 1
+            && stride != 1
+            && stride != 0
+        {
+            return load_crosswise::<E>(to, first, rows, n, stride);
         }
         grid.segments(|lane, at| {
             let to = slice::from_raw_parts_mut(to.add(lane), n);

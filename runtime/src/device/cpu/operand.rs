@@ -114,7 +114,7 @@ pub(super) enum Side {
     /// From code, which writes them to a further argument in rows that are `pitch` apart.
     Packed {
         /// The code.
-        nest: Nest,
+        nest: Box<Nest>,
         /// Elements from row to row.
         pitch: u64,
     },
@@ -130,10 +130,10 @@ impl Side {
         pitch: u64,
     ) -> Result<Side, String> {
         let traps = operand.body.insts.iter().any(|inst| matches!(inst, Inst::Bounded { trap: Some(_), .. }));
-        if let Some(Inst::Load { access, guard: None }) = operand.body.insts.get(operand.value.0 as usize) {
-            if let (false, Reg::F32, Some(strided)) = (traps, reg, Strided::new(access, groups, args)) {
-                return Ok(Side::Strided(strided));
-            }
+        if let Some(Inst::Load { access, guard: None }) = operand.body.insts.get(operand.value.0 as usize)
+            && let (false, Reg::F32, Some(strided)) = (traps, reg, Strided::new(access, groups, args))
+        {
+            return Ok(Side::Strided(strided));
         }
         let access = panel_access(args.len(), groups, pitch);
         let nest = compile(&Source {
@@ -144,7 +144,7 @@ impl Side {
             stores: &[Store { value: operand.value, access }],
             args: &with(args, dtype_of(reg)?, Mode::Write),
         })?;
-        Ok(Side::Packed { nest, pitch })
+        Ok(Side::Packed { nest: Box::new(nest), pitch })
     }
 
     /// Whether the operand has to be packed.

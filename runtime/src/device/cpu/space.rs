@@ -232,7 +232,8 @@ mod tests {
     #[test]
     fn boxes_cover_a_flat_range_once_and_in_order() {
         let sizes = vec![3, 4, 5];
-        let space = Space { sizes: sizes.clone(), groups: vec![0..3], from: vec![None; 3] };
+        let space =
+            Space { sizes: sizes.clone(), groups: std::iter::once(0..3).collect(), from: vec![None; 3] };
         for start in 0..=60 {
             for end in start..=60 {
                 let mut points = Vec::new();

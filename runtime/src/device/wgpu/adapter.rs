@@ -84,6 +84,9 @@ pub fn adapters() -> Adapters {
     }
 }
 
+/// Buffers by the digest of the artifact and the name of what they hold.
+pub(super) type Shared = HashMap<([u8; 32], String), Weak<wgpu::Buffer>>;
+
 /// An open device and what programs share on it.
 pub(super) struct Gpu {
     pub(super) info: AdapterInfo,
@@ -96,7 +99,7 @@ pub(super) struct Gpu {
     /// The language that goes to the driver without wgpu's looking at it, if any.
     pub(super) passthrough: Option<Language>,
     /// Parameters and constants by artifact and name, for as long as a program uses them.
-    pub(super) shared: Mutex<HashMap<([u8; 32], String), Weak<wgpu::Buffer>>>,
+    pub(super) shared: Mutex<Shared>,
     /// What went wrong outside of a scope: the first message.
     fault: Arc<Mutex<Option<String>>>,
 }
@@ -124,7 +127,10 @@ impl Gpu {
             ..Default::default()
         };
         let (device, queue) = pollster::block_on(adapter.request_device(&descriptor)).map_err(|e| {
-            Error::Device(format!("`{}` could not be opened: {e}; use another device (`sxrun devices`)", info.name))
+            Error::Device(format!(
+                "`{}` could not be opened: {e}; use another device (`sxrun devices`)",
+                info.name
+            ))
         })?;
         let fault: Arc<Mutex<Option<String>>> = Arc::default();
         let (uncaptured, lost) = (fault.clone(), fault.clone());
@@ -193,7 +199,10 @@ impl Gpu {
             Ok(_) => self.healthy(),
             Err(error) => {
                 self.healthy()?;
-                Err(Error::Device(format!("`{}` does not answer: {error}; run again, or use `--device cpu`", self.info.name)))
+                Err(Error::Device(format!(
+                    "`{}` does not answer: {error}; run again, or use `--device cpu`",
+                    self.info.name
+                )))
             }
         }
     }
@@ -208,7 +217,8 @@ fn choose<'a>(adapters: &'a [wgpu::Adapter], options: &Options) -> Result<&'a wg
     let lower = wanted.to_lowercase();
     let fits = |adapter: &&wgpu::Adapter| adapter.get_info().name.to_lowercase().contains(&lower);
     adapters.iter().find(fits).ok_or_else(|| {
-        let names: Vec<String> = adapters.iter().map(|adapter| format!("`{}`", adapter.get_info().name)).collect();
+        let names: Vec<String> =
+            adapters.iter().map(|adapter| format!("`{}`", adapter.get_info().name)).collect();
         Error::Device(format!("no adapter is called `{wanted}`; there is {}", names.join(", ")))
     })
 }

@@ -5,7 +5,9 @@ use crate::device::Prepare;
 use crate::error::Error;
 use std::sync::{Arc, PoisonError};
 use sx_artifact::program::{Resource, Role};
-use sx_artifact::wgpu::{RECORD_BYTES, TRAP_BYTES, WgpuCode, launches, resource_bytes, slot_bytes, staging_bytes};
+use sx_artifact::wgpu::{
+    RECORD_BYTES, TRAP_BYTES, WgpuCode, launches, resource_bytes, slot_bytes, staging_bytes,
+};
 
 /// Bytes of an upload that wgpu stages at a time.
 const UPLOAD: usize = 32 << 20;
@@ -39,8 +41,11 @@ impl Maker<'_> {
             )));
         }
         self.bytes += bytes;
-        let descriptor = wgpu::BufferDescriptor { label: None, size: bytes, usage, mapped_at_creation: false };
-        self.gpu.checked(&format!("allocating {bytes} bytes for {what}"), || self.gpu.device.create_buffer(&descriptor))
+        let descriptor =
+            wgpu::BufferDescriptor { label: None, size: bytes, usage, mapped_at_creation: false };
+        self.gpu.checked(&format!("allocating {bytes} bytes for {what}"), || {
+            self.gpu.device.create_buffer(&descriptor)
+        })
     }
 
     fn storage(&mut self, what: &str, bytes: u64) -> Result<Arc<wgpu::Buffer>, Error> {
@@ -70,7 +75,11 @@ impl Maker<'_> {
 /// Writes `bytes` to the front of a buffer, padded to whole words.
 pub(super) fn upload(gpu: &Gpu, buffer: &wgpu::Buffer, bytes: &[u8]) -> Result<(), Error> {
     if bytes.len() as u64 > buffer.size() {
-        return Err(Error::Device(format!("{} bytes were given for a buffer of {}", bytes.len(), buffer.size())));
+        return Err(Error::Device(format!(
+            "{} bytes were given for a buffer of {}",
+            bytes.len(),
+            buffer.size()
+        )));
     }
     let whole = bytes.len() & !3;
     gpu.checked("writing to a buffer", || {

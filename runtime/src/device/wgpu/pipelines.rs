@@ -16,7 +16,11 @@ pub(super) struct Pipeline {
 }
 
 /// The variant of each kernel that this device runs: the first that is for its kind and that it has room for.
-pub(super) fn choose<'a>(gpu: &Gpu, program: &Program, code: &'a WgpuCode) -> Result<Vec<&'a Variant>, Error> {
+pub(super) fn choose<'a>(
+    gpu: &Gpu,
+    program: &Program,
+    code: &'a WgpuCode,
+) -> Result<Vec<&'a Variant>, Error> {
     if code.kernels.len() != program.kernels.len() {
         return Err(Error::Device(format!("the wgpu code of `{}` is for another program", program.graph)));
     }
@@ -24,7 +28,8 @@ pub(super) fn choose<'a>(gpu: &Gpu, program: &Program, code: &'a WgpuCode) -> Re
     for (kernel, code) in program.kernels.iter().zip(&code.kernels) {
         let fits = |variant: &&Variant| variant.when.holds(gpu.as_cpu) && has_room(gpu, variant).is_ok();
         let Some(variant) = code.variants.iter().find(fits) else {
-            let why = code.variants.iter().find(|v| v.when.holds(gpu.as_cpu)).and_then(|v| has_room(gpu, v).err());
+            let why =
+                code.variants.iter().find(|v| v.when.holds(gpu.as_cpu)).and_then(|v| has_room(gpu, v).err());
             return Err(Error::Device(format!(
                 "`{}` cannot run `{}` of `{}`: {}; use `--device cpu`",
                 gpu.info.name,
@@ -42,9 +47,21 @@ pub(super) fn choose<'a>(gpu: &Gpu, program: &Program, code: &'a WgpuCode) -> Re
 fn has_room(gpu: &Gpu, variant: &Variant) -> Result<(), String> {
     let (needs, limits) = (&variant.needs, &gpu.limits);
     let pairs = [
-        ("storage buffers in a dispatch", needs.storage_buffers as u64, limits.max_storage_buffers_per_shader_stage as u64),
-        ("bytes of workgroup memory", needs.workgroup_bytes as u64, limits.max_compute_workgroup_storage_size as u64),
-        ("invocations in a workgroup", needs.invocations as u64, limits.max_compute_invocations_per_workgroup as u64),
+        (
+            "storage buffers in a dispatch",
+            needs.storage_buffers as u64,
+            limits.max_storage_buffers_per_shader_stage as u64,
+        ),
+        (
+            "bytes of workgroup memory",
+            needs.workgroup_bytes as u64,
+            limits.max_compute_workgroup_storage_size as u64,
+        ),
+        (
+            "invocations in a workgroup",
+            needs.invocations as u64,
+            limits.max_compute_invocations_per_workgroup as u64,
+        ),
         ("bytes in a binding", needs.binding_bytes, limits.max_storage_buffer_binding_size),
     ];
     match pairs.iter().find(|(_, need, limit)| need > limit) {
@@ -146,7 +163,8 @@ fn layout(dispatch: &Dispatch) -> Vec<wgpu::BindGroupLayoutEntry> {
 fn module(gpu: &Gpu, source: &Source<'_>) -> Result<wgpu::ShaderModule, Error> {
     let what = format!("loading kernel `{}`", source.name);
     let text = || {
-        let broken = |_| Error::Device(format!("the code of kernel `{}` is not text: build it again", source.name));
+        let broken =
+            |_| Error::Device(format!("the code of kernel `{}` is not text: build it again", source.name));
         std::str::from_utf8(&source.bytes).map_err(broken)
     };
     let [x, y, z] = source.dispatch.workgroup;
@@ -166,7 +184,10 @@ fn module(gpu: &Gpu, source: &Source<'_>) -> Result<wgpu::ShaderModule, Error> {
             return gpu.checked(&what, || gpu.device.create_shader_module(descriptor));
         }
         Some(Language::Spirv) => {
-            let words = source.bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
+            let words = source
+                .bytes
+                .chunks_exact(4)
+                .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
             descriptor.spirv = Some(words.collect::<Vec<u32>>().into());
         }
         Some(Language::Msl) => descriptor.msl = Some(text()?.into()),

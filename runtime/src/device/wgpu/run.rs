@@ -11,7 +11,9 @@ use std::time::Instant;
 use sx_artifact::dtype::DType;
 use sx_artifact::program::{Launch, Program, Resource, Role, Step};
 use sx_artifact::tensor::Tensor;
-use sx_artifact::wgpu::{RECORD_BYTES, Source, TRAP_BYTES, Variant, WgpuCode, metadata_entry, resource_bytes};
+use sx_artifact::wgpu::{
+    RECORD_BYTES, Source, TRAP_BYTES, Variant, WgpuCode, metadata_entry, resource_bytes,
+};
 
 /// One recorded step.
 enum Op {
@@ -43,15 +45,24 @@ impl Ready {
     pub(super) fn new(gpu: Arc<Gpu>, job: Prepare<'_>) -> Result<Ready, Error> {
         let program = job.program;
         let entry = metadata_entry(&program.graph);
-        let code: WgpuCode = serde_json::from_slice(&job.contents.entry(&entry)?)
-            .map_err(|e| Error::Device(format!("`{entry}` of the artifact cannot be read: {e}; build it again")))?;
+        let code: WgpuCode = serde_json::from_slice(&job.contents.entry(&entry)?).map_err(|e| {
+            Error::Device(format!("`{entry}` of the artifact cannot be read: {e}; build it again"))
+        })?;
         let chosen = pipelines::choose(&gpu, program, &code)?;
         let pipelines = pipelines::make(&gpu, program, job.contents, &chosen)?;
         let buffers = Buffers::new(&gpu, &job, &code)?;
-        let mut recorder = Recorder { gpu: &gpu, program, chosen, pipelines, buffers: &buffers, sites: vec![] };
+        let mut recorder =
+            Recorder { gpu: &gpu, program, chosen, pipelines, buffers: &buffers, sites: vec![] };
         let ops = recorder.steps(&program.steps)?;
         let sites = recorder.sites;
-        Ok(Ready { graph: program.graph.clone(), resources: program.resources.clone(), gpu, buffers, ops, sites })
+        Ok(Ready {
+            graph: program.graph.clone(),
+            resources: program.resources.clone(),
+            gpu,
+            buffers,
+            ops,
+            sites,
+        })
     }
 
     fn of_role(&self, wanted: fn(&Role) -> bool) -> impl Iterator<Item = (usize, &Resource)> {
@@ -62,7 +73,12 @@ impl Ready {
     fn feed(&self, inputs: &[&Tensor], context: Context) -> Result<(), Error> {
         let wanted: Vec<_> = self.of_role(|role| *role == Role::Input).collect();
         if wanted.len() != inputs.len() {
-            return Err(Error::Device(format!("{} inputs were given, `{}` takes {}", inputs.len(), self.graph, wanted.len())));
+            return Err(Error::Device(format!(
+                "{} inputs were given, `{}` takes {}",
+                inputs.len(),
+                self.graph,
+                wanted.len()
+            )));
         }
         for ((i, resource), input) in wanted.into_iter().zip(inputs) {
             if resource.dtype != input.dtype() || resource.shape != input.shape() {
@@ -118,7 +134,10 @@ impl Ready {
         buffer.map_async(wgpu::MapMode::Read, .., move |result| drop(send.send(result)));
         self.gpu.wait()?;
         let failed = |why: String| {
-            Error::Device(format!("answers could not be read from `{}`: {why}; run again", self.gpu.info.name))
+            Error::Device(format!(
+                "answers could not be read from `{}`: {why}; run again",
+                self.gpu.info.name
+            ))
         };
         match receive.try_recv() {
             Ok(Ok(())) => buffer.get_mapped_range(..).map_err(|e| failed(e.to_string())),
@@ -128,11 +147,17 @@ impl Ready {
     }
 
     fn answers_of(&self, bytes: &[u8]) -> Result<Vec<Tensor>, Error> {
-        let word = |i: usize| u32::from_le_bytes([bytes[4 * i], bytes[4 * i + 1], bytes[4 * i + 2], bytes[4 * i + 3]]);
+        let word = |i: usize| {
+            u32::from_le_bytes([bytes[4 * i], bytes[4 * i + 1], bytes[4 * i + 2], bytes[4 * i + 3]])
+        };
         let long = |i: usize| word(i) as u64 | (word(i + 1) as u64) << 32;
         if word(0) != 0 {
             let site = self.sites.get(word(1) as usize).and_then(|sites| sites.get(word(2) as usize));
-            return Err(Error::Trap { site: site.copied().unwrap_or(0), position: long(4), value: long(6) as i64 });
+            return Err(Error::Trap {
+                site: site.copied().unwrap_or(0),
+                position: long(4),
+                value: long(6) as i64,
+            });
         }
         let mut offset = TRAP_BYTES as usize;
         let mut outputs = vec![];
@@ -140,7 +165,8 @@ impl Ready {
             let count: u64 = resource.shape.iter().product();
             let length = count as usize * resource.dtype.size();
             let tensor = Tensor::from_bytes(resource.dtype, &resource.shape, &bytes[offset..offset + length]);
-            let wrong = || Error::Device(format!("output `{}` holds what is not {}", resource.name, resource.dtype));
+            let wrong =
+                || Error::Device(format!("output `{}` holds what is not {}", resource.name, resource.dtype));
             outputs.push(tensor.ok_or_else(wrong)?);
             offset += resource_bytes(resource) as usize;
         }
@@ -269,14 +295,19 @@ impl Recorder<'_> {
                     }),
                 })
                 .collect();
-            let bindings = self.gpu.checked(&format!("binding the buffers of `{}`", dispatch.code), || {
-                self.gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
-                    label: None,
-                    layout: &pipeline.layout,
-                    entries: &entries,
-                })
-            })?;
-            dispatches.push(Recorded { pipeline: pipeline.pipeline.clone(), bindings, groups: dispatch.groups });
+            let bindings =
+                self.gpu.checked(&format!("binding the buffers of `{}`", dispatch.code), || {
+                    self.gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
+                        label: None,
+                        layout: &pipeline.layout,
+                        entries: &entries,
+                    })
+                })?;
+            dispatches.push(Recorded {
+                pipeline: pipeline.pipeline.clone(),
+                bindings,
+                groups: dispatch.groups,
+            });
         }
         Ok(Op::Launch { number, dispatches })
     }
@@ -307,7 +338,12 @@ impl<'a> Timer<'a> {
                     count: 2,
                 });
                 let buffer = |usage| {
-                    device.create_buffer(&wgpu::BufferDescriptor { label: None, size: 16, usage, mapped_at_creation: false })
+                    device.create_buffer(&wgpu::BufferDescriptor {
+                        label: None,
+                        size: 16,
+                        usage,
+                        mapped_at_creation: false,
+                    })
                 };
                 Clock {
                     queries,
@@ -322,7 +358,9 @@ impl<'a> Timer<'a> {
     fn steps(&mut self, ops: &[Op]) -> Result<(), Error> {
         for op in ops {
             match op {
-                Op::Launch { number, dispatches } => self.nanoseconds[*number as usize] += self.launch(dispatches)?,
+                Op::Launch { number, dispatches } => {
+                    self.nanoseconds[*number as usize] += self.launch(dispatches)?
+                }
                 Op::Copy { .. } => {
                     self.submit(|encoder| encode(encoder, std::slice::from_ref(op), &self.ready.buffers))?;
                 }
@@ -354,7 +392,8 @@ impl<'a> Timer<'a> {
                 beginning_of_pass_write_index: Some(0),
                 end_of_pass_write_index: Some(1),
             });
-            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes });
+            let mut pass =
+                encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes });
             dispatches.iter().for_each(|dispatch| dispatch.encode(&mut pass));
             drop(pass);
             if let Some(clock) = &self.clock {

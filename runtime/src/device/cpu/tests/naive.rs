@@ -149,7 +149,7 @@ impl<'a> Naive<'a> {
             return known;
         }
         let mut all = Vec::new();
-        for inner in points(&self.sizes[rows..].to_vec()) {
+        for inner in points(&self.sizes[rows..]) {
             all.push(self.value(x, &[&at[..rows], &inner].concat(), acc));
         }
         let empty = zero_of(self.body, x, self.data);
@@ -373,7 +373,7 @@ fn position(at: &Affine, coordinates: &[u64]) -> i64 {
 }
 
 /// All coordinates, row-major.
-pub(super) fn points(sizes: &Vec<u64>) -> Vec<Vec<u64>> {
+pub(super) fn points(sizes: &[u64]) -> Vec<Vec<u64>> {
     sizes.iter().fold(vec![Vec::new()], |outer, &size| {
         outer.iter().flat_map(|o| (0..size).map(move |c| [o.as_slice(), &[c]].concat())).collect()
     })

@@ -1,0 +1,16 @@
+//! The whole system, one module a subject. They are one program because each program links the compiler, the
+//! runtime and wgpu anew; `cargo test -p sx-tests --test system ops::` runs one subject.
+
+mod domains;
+mod examples;
+mod faults;
+mod fusion;
+mod laws;
+mod layers;
+mod minilm;
+mod ops;
+mod pages;
+mod roundtrip;
+mod stages;
+mod text;
+mod ui;
