@@ -22,7 +22,7 @@ pub struct AdapterInfo {
 /// The adapters of this machine, or why there are none.
 #[derive(Clone, Debug, Default)]
 pub struct Adapters {
-    /// Those found, real GPUs first.
+    /// Those found, real GPUs first, then by how much they allow.
     pub found: Vec<AdapterInfo>,
     /// Why `found` is empty, and what can be done.
     pub reason: Option<String>,
@@ -55,12 +55,16 @@ fn instance() -> Result<wgpu::Instance, String> {
 
 fn enumerate() -> Result<Vec<wgpu::Adapter>, String> {
     let mut adapters = pollster::block_on(instance()?.enumerate_adapters(wgpu::Backends::all()));
-    adapters.sort_by_key(|adapter| match adapter.get_info().device_type {
-        wgpu::DeviceType::DiscreteGpu => 0,
-        wgpu::DeviceType::IntegratedGpu => 1,
-        wgpu::DeviceType::VirtualGpu => 2,
-        wgpu::DeviceType::Other => 3,
-        wgpu::DeviceType::Cpu => 4,
+    adapters.sort_by_key(|adapter| {
+        let kind = match adapter.get_info().device_type {
+            wgpu::DeviceType::DiscreteGpu => 0,
+            wgpu::DeviceType::IntegratedGpu => 1,
+            wgpu::DeviceType::VirtualGpu => 2,
+            wgpu::DeviceType::Other => 3,
+            wgpu::DeviceType::Cpu => 4,
+        };
+        // Of two of a kind, the one with more room first: the order of drivers is chance.
+        (kind, std::cmp::Reverse(adapter.limits().max_compute_invocations_per_workgroup))
     });
     if adapters.is_empty() { Err(NO_ADAPTER.to_owned()) } else { Ok(adapters) }
 }
