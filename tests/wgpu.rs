@@ -15,32 +15,15 @@ mod cases;
 mod naive;
 
 use cases::{Case, Close};
-use std::collections::BTreeMap;
-use std::sync::Arc;
 use sx_artifact::kernel::Mode;
 use sx_artifact::program::*;
 use sx_artifact::tensor::{Data, Tensor};
 use sx_artifact::wgpu::wgpu_bytes;
 use sx_compiler::codegen::wgsl::generate;
 use sx_runtime::device::wgpu::{Options, Wgpu, adapters};
-use sx_runtime::device::{Contents, Context, Device, Prepare, SharedBytes};
+use sx_runtime::device::{Context, Device, Prepare};
 use sx_runtime::error::Error;
-
-/// An artifact in memory.
-struct Files(BTreeMap<String, Vec<u8>>);
-
-impl Contents for Files {
-    fn bytes_of(&self, resource: &Resource) -> Result<SharedBytes, Error> {
-        self.entry(&resource.name)
-    }
-    fn entry(&self, name: &str) -> Result<SharedBytes, Error> {
-        let bytes = self.0.get(name).ok_or_else(|| Error::Device(format!("no entry `{name}`")))?;
-        Ok(SharedBytes::new(Arc::new(bytes.clone()), 0, bytes.len()))
-    }
-    fn id(&self) -> [u8; 32] {
-        [7; 32]
-    }
-}
+use sx_tests::compiled::Memory;
 
 /// How a device is used: each way has its own text.
 const WAYS: [(&str, bool, Option<bool>); 3] =
@@ -138,7 +121,7 @@ fn check(cases: Vec<Case>) {
     let program = program(&cases);
     let generated = generate(&program).unwrap();
     let bytes = wgpu_bytes(&program, &generated.code);
-    let files = Files(generated.files);
+    let files = Memory(generated.files);
     let want: Vec<Vec<Data>> = cases.iter().map(|case| naive::run(&case.kernel, &case.inputs)).collect();
     let inputs: Vec<&Tensor> = cases.iter().flat_map(|case| &case.inputs).collect();
     let mut wrong = vec![];
@@ -171,7 +154,7 @@ fn trapping() -> (Case, Tensor) {
 fn an_index_out_of_range_is_reported_and_reaches_nothing() {
     let (case, bad) = trapping();
     let program = program(std::slice::from_ref(&case));
-    let files = Files(generate(&program).unwrap().files);
+    let files = Memory(generate(&program).unwrap().files);
     for (way, wgsl, as_cpu) in WAYS {
         let Some(device) = device(wgsl, as_cpu) else { return };
         let mut ready = device.prepare(Prepare { program: &program, contents: &files }).unwrap();
@@ -228,7 +211,7 @@ fn steps_copy_and_repeat() {
         origins: vec![],
     };
     let Some(device) = device(false, None) else { return };
-    let files = Files(generate(&program).unwrap().files);
+    let files = Memory(generate(&program).unwrap().files);
     let mut ready = device.prepare(Prepare { program: &program, contents: &files }).unwrap();
     let x = tensor(vec![0f32, 1.0, 2.0, 3.0, 4.0]);
     let context = Context { step: 7, microbatch: 0 };
@@ -252,7 +235,7 @@ fn an_argument_larger_than_a_binding_is_bound_in_windows() {
     let program = program(std::slice::from_ref(&case));
     let generated = generate(&program).unwrap();
     assert_eq!(generated.code.kernels[0].variants[0].dispatches[0].bindings.len(), 3);
-    let files = Files(generated.files);
+    let files = Memory(generated.files);
     let Some(device) = device(false, None) else { return };
     let mut ready = device.prepare(Prepare { program: &program, contents: &files }).unwrap();
     let outputs = ready.call(&[&case.inputs[0]], Context::default()).unwrap();
@@ -265,7 +248,7 @@ fn what_a_device_cannot_do_is_an_error() {
     let Some(device) = device(false, None) else { return };
     let mut program = program(&[]);
     program.resources.push(resource("huge".to_owned(), DType::I64, 1 << 40, Role::Input));
-    let files = Files(generate(&program).unwrap().files);
+    let files = Memory(generate(&program).unwrap().files);
     let error = device.prepare(Prepare { program: &program, contents: &files }).err().unwrap().to_string();
     assert!(error.contains("`huge`") && error.contains("--device cpu"), "{error}");
     let error =

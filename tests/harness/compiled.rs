@@ -53,8 +53,8 @@ pub fn on_device(device: &dyn Device, graph: &Graph, inputs: &[Tensor]) -> Resul
     executable.call(&inputs, Context::default()).map_err(|error| error.to_string())
 }
 
-/// An artifact in memory.
-struct Memory(BTreeMap<String, Vec<u8>>);
+/// An artifact in memory: entries by name, constants among them.
+pub struct Memory(pub BTreeMap<String, Vec<u8>>);
 
 impl Contents for Memory {
     fn bytes_of(&self, resource: &Resource) -> Result<SharedBytes, Error> {

@@ -47,7 +47,7 @@ pub fn lower(walk: &mut Lowering<'_>, product: Product, at: &[Idx], result: Val)
     };
     let finish_operand = |(code, value): &(BodyBuilder, Val), coords: [&Idx; 2]| {
         let (body, kept) = code.finish(&[*value], &list(coords));
-        Operand { body: padded(walk, body, &batch, coords), value: kept[0] }
+        Operand { body: padded(body, &batch, coords), value: kept[0] }
     };
     let query = finish_operand(&query, [&query_at, &summed]);
     let key = finish_operand(&key, [&keys, &summed]);
@@ -70,7 +70,7 @@ pub fn lower(walk: &mut Lowering<'_>, product: Product, at: &[Idx], result: Val)
         key,
         value,
         score,
-        epilogue: padded(walk, body, &batch, [&query_at, &value_at]),
+        epilogue: padded(body, &batch, [&query_at, &value_at]),
         stores: vec![stored],
     };
     let traps = finished_traps(walk, &outer);
@@ -78,7 +78,7 @@ pub fn lower(walk: &mut Lowering<'_>, product: Product, at: &[Idx], result: Val)
 }
 
 /// An attention's coordinates are always all there, also those of size 1.
-fn padded(_: &Lowering<'_>, mut body: Body, batch: &[u32], coords: [&Idx; 2]) -> Body {
+fn padded(mut body: Body, batch: &[u32], coords: [&Idx; 2]) -> Body {
     for inst in &mut body.insts {
         super::body::for_each_affine(inst, |affine| {
             affine.strides = pad(&affine.strides, batch.len(), coords);

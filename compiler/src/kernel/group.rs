@@ -7,7 +7,6 @@
 use super::lower::{Lowered, Retry, lower};
 use crate::ir::{Domain, Graph, NodeId, Op, Value};
 use std::collections::{BTreeSet, HashMap, HashSet};
-use sx_artifact::kernel::FoldOp;
 use sx_artifact::scalar::ScalarFn;
 use sx_artifact::tensor::Data;
 
@@ -403,10 +402,7 @@ fn own_cost(op: &Op) -> u32 {
         Op::Cast(_) => 1,
         Op::Concat(_) | Op::Index(_) | Op::Gather(_) => 3,
         Op::Map(map) => scalar_cost(map.f),
-        Op::Reduce(reduce) => match reduce.op {
-            FoldOp::Sum | FoldOp::Max | FoldOp::Min | FoldOp::Prod | FoldOp::All | FoldOp::Any => HEAVY,
-        },
-        Op::Matmul(_) => HEAVY,
+        Op::Reduce(_) | Op::Matmul(_) => HEAVY,
     }
 }
 
