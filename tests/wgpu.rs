@@ -129,8 +129,12 @@ fn check(cases: Vec<Case>) {
         let Some(device) = device(wgsl, as_cpu) else { return };
         let mut ready = device.prepare(Prepare { program: &program, contents: &files }).unwrap();
         assert_eq!(ready.allocated_bytes(), bytes, "bytes asked of the device");
-        let outputs = ready.call(&inputs, Context::default()).unwrap();
-        assert_eq!(outputs, ready.call(&inputs, Context::default()).unwrap(), "a rerun gives the same bits");
+        let outputs = ready.call(&inputs, Context::default(), Vec::new()).unwrap();
+        assert_eq!(
+            outputs,
+            ready.call(&inputs, Context::default(), Vec::new()).unwrap(),
+            "a rerun gives the same bits"
+        );
         let mut outputs = outputs.into_iter();
         for (case, want) in cases.iter().zip(&want) {
             for (i, (want, &close)) in want.iter().zip(&case.close).enumerate() {
@@ -159,11 +163,11 @@ fn an_index_out_of_range_is_reported_and_reaches_nothing() {
         let Some(device) = device(wgsl, as_cpu) else { return };
         let mut ready = device.prepare(Prepare { program: &program, contents: &files }).unwrap();
         let good: Vec<&Tensor> = case.inputs.iter().collect();
-        let outputs = ready.call(&good, Context::default()).unwrap();
-        let error = ready.call(&[good[0], &bad, good[2]], Context::default()).unwrap_err();
+        let outputs = ready.call(&good, Context::default(), Vec::new()).unwrap();
+        let error = ready.call(&[good[0], &bad, good[2]], Context::default(), Vec::new()).unwrap_err();
         assert!(matches!(error, Error::Trap { site: 0, position: 3, value: -1 }), "{way}: {error}");
         // The next call is not the poorer for it.
-        assert_eq!(outputs, ready.call(&good, Context::default()).unwrap(), "{way}");
+        assert_eq!(outputs, ready.call(&good, Context::default(), Vec::new()).unwrap(), "{way}");
         assert_eq!(ready.profile(&good, Context::default()).unwrap().len(), 1, "{way}");
     }
 }
@@ -215,7 +219,10 @@ fn steps_copy_and_repeat() {
     let mut ready = device.prepare(Prepare { program: &program, contents: &files }).unwrap();
     let x = tensor(vec![0f32, 1.0, 2.0, 3.0, 4.0]);
     let context = Context { step: 7, microbatch: 0 };
-    assert_eq!(ready.call(&[&x], context).unwrap(), [tensor(vec![21f32, 22.0, 23.0, 24.0, 25.0])]);
+    assert_eq!(
+        ready.call(&[&x], context, Vec::new()).unwrap(),
+        [tensor(vec![21f32, 22.0, 23.0, 24.0, 25.0])]
+    );
 }
 
 #[test]
@@ -238,7 +245,7 @@ fn an_argument_larger_than_a_binding_is_bound_in_windows() {
     let files = Memory(generated.files);
     let Some(device) = device(false, None) else { return };
     let mut ready = device.prepare(Prepare { program: &program, contents: &files }).unwrap();
-    let outputs = ready.call(&[&case.inputs[0]], Context::default()).unwrap();
+    let outputs = ready.call(&[&case.inputs[0]], Context::default(), Vec::new()).unwrap();
     assert_eq!(outputs[0].data(), &want[0]);
 }
 

@@ -93,9 +93,14 @@ pub fn buffer_bytes(dtype: DType, count: u64) -> u64 {
 }
 
 impl Resource {
+    /// How many elements it has.
+    pub fn count(&self) -> u64 {
+        self.shape.iter().product()
+    }
+
     /// Bytes of its buffer.
     pub fn bytes(&self) -> u64 {
-        buffer_bytes(self.dtype, self.shape.iter().product())
+        buffer_bytes(self.dtype, self.count())
     }
 }
 

@@ -81,19 +81,33 @@ impl Tensor {
     /// A tensor from `count * dtype.size()` little-endian bytes, or `None` when their number does not fit
     /// or a `bool` is neither 0 nor 1.
     pub fn from_bytes(dtype: DType, shape: &[u64], bytes: &[u8]) -> Option<Tensor> {
+        Tensor::from_bytes_over(None, dtype, shape, bytes)
+    }
+
+    /// As [`Tensor::from_bytes`], in the memory of `spare` where that fits.
+    pub fn from_bytes_over(
+        spare: Option<Tensor>,
+        dtype: DType,
+        shape: &[u64],
+        bytes: &[u8],
+    ) -> Option<Tensor> {
         let count = shape.iter().try_fold(1u64, |n, &size| n.checked_mul(size))?;
         if count.checked_mul(dtype.size() as u64)? != bytes.len() as u64 {
             return None;
         }
-        let data = match dtype {
-            DType::F32 => Data::F32(bytemuck::allocation::pod_collect_to_vec(bytes)),
-            DType::Bf16 => Data::Bf16(bytemuck::allocation::pod_collect_to_vec(bytes)),
-            DType::I32 => Data::I32(bytemuck::allocation::pod_collect_to_vec(bytes)),
-            DType::I64 => Data::I64(bytemuck::allocation::pod_collect_to_vec(bytes)),
-            DType::Bool if bytes.iter().all(|&b| b <= 1) => {
+        let data = match (dtype, spare.map(Tensor::into_data)) {
+            (DType::F32, Some(Data::F32(to))) => Data::F32(collect(to, bytes)),
+            (DType::F32, _) => Data::F32(collect(Vec::new(), bytes)),
+            (DType::Bf16, Some(Data::Bf16(to))) => Data::Bf16(collect(to, bytes)),
+            (DType::Bf16, _) => Data::Bf16(collect(Vec::new(), bytes)),
+            (DType::I32, Some(Data::I32(to))) => Data::I32(collect(to, bytes)),
+            (DType::I32, _) => Data::I32(collect(Vec::new(), bytes)),
+            (DType::I64, Some(Data::I64(to))) => Data::I64(collect(to, bytes)),
+            (DType::I64, _) => Data::I64(collect(Vec::new(), bytes)),
+            (DType::Bool, _) if bytes.iter().all(|&b| b <= 1) => {
                 Data::Bool(bytes.iter().map(|&b| b == 1).collect())
             }
-            DType::Bool => return None,
+            (DType::Bool, _) => return None,
         };
         Some(Tensor { dtype, shape: shape.to_vec(), data })
     }
@@ -124,6 +138,11 @@ impl Tensor {
         &self.data
     }
 
+    /// The elements, to keep or to write over.
+    pub fn into_data(self) -> Data {
+        self.data
+    }
+
     /// How many elements there are.
     pub fn len(&self) -> usize {
         self.data.len()
@@ -138,6 +157,15 @@ impl Tensor {
     pub fn reshaped(self, shape: &[u64]) -> Tensor {
         Tensor::new(shape, self.data)
     }
+}
+
+/// The elements that `bytes` are, in the memory of `to` if there is as much of it.
+fn collect<T: bytemuck::Pod>(mut to: Vec<T>, bytes: &[u8]) -> Vec<T> {
+    if size_of_val(&*to) != bytes.len() {
+        return bytemuck::allocation::pod_collect_to_vec(bytes);
+    }
+    bytemuck::cast_slice_mut(&mut to).copy_from_slice(bytes);
+    to
 }
 
 macro_rules! from_elements {

@@ -163,7 +163,7 @@ impl WgpuCode {
 
 /// Bytes of a resource's own buffer.
 pub fn resource_bytes(resource: &Resource) -> u64 {
-    buffer_bytes(resource.dtype, resource.shape.iter().product())
+    buffer_bytes(resource.dtype, resource.count())
 }
 
 /// Bytes of a slot of the memory plan: whole words, at least one.

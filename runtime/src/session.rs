@@ -109,11 +109,26 @@ impl Session {
 
     /// Runs the graph once, as this step and microbatch, without taking the inputs.
     pub fn run_at(&mut self, inputs: &[(&str, &Tensor)], context: Context) -> Result<Outputs, Error> {
+        let mut outputs = Outputs::default();
+        self.run_into(inputs, context, &mut outputs)?;
+        Ok(outputs)
+    }
+
+    /// Runs the graph once and puts what it gives into `outputs`, whose memory is used again: for loops of calls
+    /// that are done with one answer when they ask for the next. After an error `outputs` is empty.
+    pub fn run_into(
+        &mut self,
+        inputs: &[(&str, &Tensor)],
+        context: Context,
+        outputs: &mut Outputs,
+    ) -> Result<(), Error> {
+        let spare = std::mem::take(&mut outputs.tensors).into_iter().map(|(_, tensor)| tensor).collect();
         let inputs = bind(&self.graph.inputs, inputs)?;
         let tensors =
-            self.executable.call(&inputs, context).map_err(|error| resolve(&self.program, error))?;
+            self.executable.call(&inputs, context, spare).map_err(|error| resolve(&self.program, error))?;
         let names = self.graph.outputs.iter().map(|port| port.name.clone());
-        Ok(Outputs { tensors: names.zip(tensors).collect() })
+        outputs.tensors = names.zip(tensors).collect();
+        Ok(())
     }
 
     /// Runs the graph once and times each launch, in nanoseconds.
@@ -178,7 +193,7 @@ fn resolve(program: &Program, error: Error) -> Error {
 }
 
 /// What a call gave, in the order of the graph.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outputs {
     tensors: Vec<(String, Tensor)>,
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use sx_artifact::dtype::DType;
 use sx_artifact::program::{Resource, Role};
 use sx_artifact::tensor::Tensor;
 use sx_compiler::codegen::wgsl;
@@ -41,7 +42,7 @@ fn constant(planned: &Planned, resource: &Resource) -> Tensor {
     (*found.expect("a constant of the program").1).clone()
 }
 
-/// The outputs of `graph` on a device; a failure in words.
+/// The outputs of `graph` on a device, which a second call into the memory of others repeats; a failure in words.
 pub fn on_device(device: &dyn Device, graph: &Graph, inputs: &[Tensor]) -> Result<Vec<Tensor>, String> {
     let planned = planned(graph)?;
     let mut entries: BTreeMap<String, Vec<u8>> = wgsl::generate(&planned.program)?.files;
@@ -50,7 +51,20 @@ pub fn on_device(device: &dyn Device, graph: &Graph, inputs: &[Tensor]) -> Resul
     let job = Prepare { program: &planned.program, contents: &contents };
     let mut executable = device.prepare(job).map_err(|error| error.to_string())?;
     let inputs: Vec<&Tensor> = inputs.iter().collect();
-    executable.call(&inputs, Context::default()).map_err(|error| error.to_string())
+    let mut call =
+        |spare| executable.call(&inputs, Context::default(), spare).map_err(|error: Error| error.to_string());
+    let outputs = call(Vec::new())?;
+    let again = call(outputs.iter().map(spoilt).collect())?;
+    if again == outputs { Ok(outputs) } else { Err("a second call gives other outputs".to_owned()) }
+}
+
+/// A tensor of the same shape whose every byte is another, where that has a meaning.
+fn spoilt(tensor: &Tensor) -> Tensor {
+    let bytes: Vec<u8> = match tensor.dtype() {
+        DType::Bool => tensor.bytes().iter().map(|byte| byte ^ 1).collect(),
+        _ => tensor.bytes().iter().map(|byte| !byte).collect(),
+    };
+    Tensor::from_bytes(tensor.dtype(), tensor.shape(), &bytes).expect("as many bytes as before")
 }
 
 /// An artifact in memory: entries by name, constants among them.

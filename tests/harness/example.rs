@@ -11,6 +11,7 @@ use sx_compiler::compile::{self, Target};
 use sx_compiler::driver::weights;
 use sx_compiler::ir::{Graph, Op};
 use sx_compiler::reference;
+use sx_runtime::device::Device;
 use sx_runtime::{Model, Outputs, Session, device};
 
 use crate::program;
@@ -129,6 +130,20 @@ impl Built {
         let inputs: Vec<(&str, Tensor)> =
             self.inputs.iter().map(|(name, tensor)| (name.as_str(), tensor.clone())).collect();
         session.run(&inputs)
+    }
+
+    /// The bytes that the artifact states for each of its targets, and those that a session asks of the device.
+    pub fn memory(&self, devices: &[&dyn Device]) -> Result<Vec<(String, u64, u64)>, sx_runtime::Error> {
+        let graph = self.model.graph(Some(&self.graph.name))?;
+        let stated = |target: &str| {
+            graph.memory.iter().find(|need| need.target == target).map_or(0, |need| need.bytes)
+        };
+        let pairs = devices.iter().map(|device| {
+            let target = if device.name() == "cpu" { "cpu" } else { "wgpu" };
+            let session = Session::new(&self.model, &self.graph.name, *device)?;
+            Ok((device.name().to_owned(), stated(target), session.allocated_bytes()))
+        });
+        pairs.collect()
     }
 
     /// What a device answers, as `sxrun run` prints it.

@@ -4,7 +4,9 @@
 //! Requests and answers are JSON objects. `{"ceiling": "gemm", "sizes": [m, n, k]}`, `{"ceiling": "copy",
 //! "bytes": n}` and `{"ceiling": "map", "len": n}` make something that can be run; so does `{"artifact": path,
 //! "graph": name, "device": name, "inputs": {name: file}}`, whose files hold elements and nothing else. The
-//! answer is its number, `{"id": 0}`. `{"run": 0}` runs it once and answers `{"ns": …}`; `{"drop": 0}` frees it.
+//! answer is its number, `{"id": 0}`. `{"run": 0}` runs it once and answers `{"ns": …}`; `{"profile": 0}` runs a graph
+//! and answers each launch's kernel and time; `{"output": 0, "name": …, "file": …}` writes an output of the last run;
+//! `{"drop": 0}` frees it.
 
 mod ceiling;
 mod sx;
@@ -25,6 +27,7 @@ enum Request {
     Graph { artifact: PathBuf, graph: String, device: String, inputs: BTreeMap<String, PathBuf> },
     Run { run: usize },
     Output { output: usize, name: String, file: PathBuf },
+    Profile { profile: usize },
     Drop { drop: usize },
 }
 
@@ -67,6 +70,12 @@ fn answer(line: &str, works: &mut Vec<Option<Work>>) -> Result<Value, Failure> {
             };
             graph.write_output(&name, &file)?;
             return Ok(json!({}));
+        }
+        Request::Profile { profile } => {
+            let Some(Some(Work::Graph(graph))) = works.get_mut(profile) else {
+                return Err("no such graph".into());
+            };
+            return Ok(json!({ "launches": graph.profile()? }));
         }
         Request::Drop { drop } => {
             *works.get_mut(drop).ok_or("no such work")? = None;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use std::time::{Duration, Instant};
 use sx_runtime::cost::{self, Cost};
 use sx_runtime::device::{self, Context};
-use sx_runtime::{Session, Tensor};
+use sx_runtime::{Outputs, Session, Tensor};
 
 pub(super) const EXAMPLE: &str = "\
 Examples:
@@ -84,11 +84,12 @@ pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<(), Failure> {
 fn warm(runs: Option<u32>, session: &mut Session, inputs: &[(&str, &Tensor)]) -> Result<Vec<f64>, Failure> {
     /// How long it is measured, in seconds, unless the number of runs is given.
     const ABOUT: f64 = 2.0;
+    let mut outputs = Outputs::default();
     let begin = Instant::now();
     // What is quick is run a few times before it is measured.
     for untimed in 0..3 {
         if untimed == 0 || begin.elapsed().as_secs_f64() < 0.5 {
-            session.run_at(inputs, Context::default())?;
+            session.run_into(inputs, Context::default(), &mut outputs)?;
         }
     }
     let begin = Instant::now();
@@ -99,7 +100,7 @@ fn warm(runs: Option<u32>, session: &mut Session, inputs: &[(&str, &Tensor)]) ->
     };
     while !enough(seconds.len()) {
         let start = Instant::now();
-        session.run_at(inputs, Context::default())?;
+        session.run_into(inputs, Context::default(), &mut outputs)?;
         seconds.push(start.elapsed().as_secs_f64());
     }
     seconds.sort_by(f64::total_cmp);

@@ -83,8 +83,14 @@ pub struct Context {
 /// A program that is ready to run on a device. Calls reuse its buffers.
 pub trait Executable: Send {
     /// Runs the program. `inputs` are one for each input resource, in the program's order, with its dtype and
-    /// shape; the outputs come in the program's order. A trap is [`Error::Trap`] and gives no outputs.
-    fn call(&mut self, inputs: &[&Tensor], context: Context) -> Result<Vec<Tensor>, Error>;
+    /// shape; the outputs come in the program's order. `spare` are outputs of an earlier call that nobody wants any
+    /// more, in the same order, or none: their memory is used again. A trap is [`Error::Trap`] and gives no outputs.
+    fn call(
+        &mut self,
+        inputs: &[&Tensor],
+        context: Context,
+        spare: Vec<Tensor>,
+    ) -> Result<Vec<Tensor>, Error>;
 
     /// Bytes asked of the device for this program: all its buffers, parameters included.
     fn allocated_bytes(&self) -> u64;

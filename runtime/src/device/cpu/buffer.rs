@@ -1,36 +1,85 @@
 //! Memory that kernels work on: aligned buffers, and the arguments of a launch.
 
+use memmap2::MmapMut;
+use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::cell::RefCell;
+use std::ptr::NonNull;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A cache line.
-#[derive(Clone, Copy)]
-#[repr(C, align(64))]
-pub(super) struct Line([u8; 64]);
+/// From so many bytes on, memory comes in pages of its own: zero until it is touched, by whichever thread does.
+const PAGES: usize = 1 << 20;
+/// Where a buffer starts: at a cache line.
+const ALIGNED: usize = 64;
 
 /// A zeroed, 64-byte aligned buffer.
 #[derive(Default)]
 pub(super) struct Buffer {
-    lines: Vec<Line>,
+    memory: Memory,
+    bytes: usize,
 }
 
+#[derive(Default)]
+enum Memory {
+    #[default]
+    None,
+    Heap(NonNull<u8>, Layout),
+    Pages(MmapMut),
+}
+
+// SAFETY: a buffer owns its memory.
+unsafe impl Send for Buffer {}
+// SAFETY: as above; shared, it is only asked for its size.
+unsafe impl Sync for Buffer {}
+
 impl Buffer {
-    /// A buffer of at least `bytes` bytes.
-    pub(super) fn new(bytes: usize) -> Buffer {
-        Buffer { lines: vec![Line([0; 64]); bytes.div_ceil(64).max(1)] }
+    /// A buffer of `bytes` bytes, or `None` where there is no memory for it.
+    pub(super) fn new(bytes: usize) -> Option<Buffer> {
+        let bytes = bytes.max(1);
+        if bytes >= PAGES {
+            let pages = MmapMut::map_anon(bytes).ok()?;
+            // Only speed depends on whether the pages are large.
+            #[cfg(target_os = "linux")]
+            let _ = pages.advise(memmap2::Advice::HugePage);
+            return Some(Buffer { memory: Memory::Pages(pages), bytes });
+        }
+        let layout = Layout::from_size_align(bytes, ALIGNED).ok()?;
+        // SAFETY: the size is not 0.
+        let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        Some(Buffer { memory: Memory::Heap(start, layout), bytes })
     }
 
-    /// Grows to at least `bytes` bytes; what it held may be lost.
+    /// How many bytes it has.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Grows to at least `bytes` bytes; what it held may be lost. For working memory, without which no kernel can go
+    /// on: where there is none the program ends, as it does where a vector cannot grow.
     pub(super) fn reserve(&mut self, bytes: usize) {
-        if self.lines.len() * 64 < bytes {
-            *self = Buffer::new(bytes);
+        if self.bytes < bytes {
+            *self = Buffer::new(bytes).unwrap_or_else(|| {
+                handle_alloc_error(Layout::array::<u8>(bytes).unwrap_or(Layout::new::<u8>()))
+            });
         }
     }
 
     /// Where it starts.
     pub(super) fn as_mut_ptr(&mut self) -> *mut u8 {
-        self.lines.as_mut_ptr() as *mut u8
+        match &mut self.memory {
+            Memory::None => std::ptr::null_mut(),
+            Memory::Heap(start, _) => start.as_ptr(),
+            Memory::Pages(pages) => pages.as_mut_ptr(),
+        }
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        if let Memory::Heap(start, layout) = self.memory {
+            // SAFETY: allocated with this layout.
+            unsafe { dealloc(start.as_ptr(), layout) };
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::buffer::{Arg, Report, Scratch};
 use super::operand::{Epilogue, Groups, Side, Strided, count, plain_store};
-use super::product::{FEW, Matrix, Wrapping, multiply, multiply_integers};
+use super::product::{FEW, Matrix, STRIP, Wrapping, multiply, multiply_integers, part_of_row};
 use super::tape::ArgSpec;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -16,6 +16,8 @@ const COLUMNS: u64 = 2048;
 /// Below so many rows it is the columns that are cut for threads, into panels of `NARROW`.
 const SHALLOW: u64 = 64;
 const NARROW: u64 = 256;
+/// Terms of a product of few rows that one task sums.
+const TERMS: u64 = 128;
 /// Elements of a right operand that are packed at once.
 const PACKED: u64 = 4 << 20;
 /// Multiplications that are worth a thread.
@@ -29,6 +31,21 @@ enum Finish {
     Code(Box<Epilogue>),
 }
 
+/// Sums of the tasks of a product, each its own.
+#[derive(Clone, Copy)]
+struct Sums(*mut f32);
+
+// SAFETY: each task writes its own part.
+unsafe impl Send for Sums {}
+// SAFETY: as above.
+unsafe impl Sync for Sums {}
+
+impl Sums {
+    fn start(&self) -> *mut f32 {
+        self.0
+    }
+}
+
 /// A matrix product made ready.
 pub(super) struct ContractReady {
     reg: Reg,
@@ -39,6 +56,8 @@ pub(super) struct ContractReady {
     lhs: Side,
     rhs: Side,
     finish: Finish,
+    /// Whether the rows are few and the right operand is read as it lies in memory.
+    few: bool,
     /// The sizes of a panel.
     rows: u64,
     columns: u64,
@@ -78,7 +97,11 @@ impl ContractReady {
         let lhs = Side::new(&work.lhs, lhs_groups, reg, args, k)?;
         let (_, width) = panel(m, n, k, true);
         let rhs = Side::new(&rhs, rhs_groups, reg, args, width)?;
-        let (rows, columns) = panel(m, n, k, rhs.is_packed());
+        let few = match &rhs {
+            Side::Strided(rhs) => rhs.is_dense_along_columns() && m <= FEW as u64 && k > 0,
+            Side::Packed { .. } => false,
+        };
+        let (rows, columns) = if few { (m, STRIP as u64) } else { panel(m, n, k, rhs.is_packed()) };
         let finish = match plain_store(&work.epilogue, &work.stores, groups, args) {
             Some(to) if reg == Reg::F32 => Finish::Plain(to),
             _ => {
@@ -86,7 +109,7 @@ impl ContractReady {
                 Finish::Code(Box::new(Epilogue::new(code, groups, reg, args, (columns, columns < n))?))
             }
         };
-        Ok(ContractReady { reg, batch: b, m, n, k, lhs, rhs, finish, rows, columns })
+        Ok(ContractReady { reg, batch: b, m, n, k, lhs, rhs, finish, few, rows, columns })
     }
 
     /// Runs the product.
@@ -118,7 +141,77 @@ impl ContractReady {
             }
             return;
         }
-        self.panels(args, report, threads);
+        match &self.rhs {
+            Side::Strided(rhs) if self.few => self.few(args, report, threads, rhs),
+            _ => self.panels(args, report, threads),
+        }
+    }
+
+    /// Runs a product of few rows: the right operand is read once, as it lies in memory, part by part; the sums of the
+    /// parts are added in order.
+    fn few(&self, args: &[Arg], report: &Report, threads: usize, rhs: &Strided) {
+        let call = (args, report);
+        let (m, strips, parts) = (self.m as usize, self.n.div_ceil(STRIP as u64), self.k.div_ceil(TERMS));
+        let mut sums = Scratch::new();
+        let (row, strip) = (STRIP, STRIP * m);
+        sums.reserve((self.batch * strips * parts) as usize * strip * 4);
+        let sums = Sums(sums.as_mut_ptr() as *mut f32);
+        let width = |j: u64| (STRIP as u64).min(self.n - j * STRIP as u64) as usize;
+        each(threads, self.batch * strips * parts, |task| {
+            let (at, j, part) = (task / (strips * parts), task / parts % strips, task % parts);
+            let terms = part * TERMS..self.k.min((part + 1) * TERMS);
+            let mut left = Scratch::new();
+            // SAFETY: all lies inside; each task has sums of its own.
+            unsafe {
+                let lhs = self.lhs.matrix(call, at, [0..self.m, terms.clone()], &mut left, false);
+                let rows = rhs.matrix(args, at, terms.start, j * STRIP as u64);
+                for i in 0..m {
+                    let x = lhs.row(i, (terms.end - terms.start) as usize);
+                    let to = sums.start().add(task as usize * strip + i * row);
+                    part_of_row(slice::from_raw_parts_mut(to, width(j)), &x, rows);
+                }
+            }
+        });
+        each(threads, self.batch * strips, |task| {
+            let (at, j) = (task / strips, task % strips);
+            // SAFETY: as above; the parts of a strip follow one another.
+            unsafe {
+                let first = sums.start().add((task * parts) as usize * strip);
+                for part in 1..parts as usize {
+                    for i in 0..m {
+                        let more = slice::from_raw_parts(first.add(part * strip + i * row), width(j));
+                        let to = slice::from_raw_parts_mut(first.add(i * row), width(j));
+                        for c in 0..width(j) {
+                            to[c] += more[c];
+                        }
+                    }
+                }
+                let columns = j * STRIP as u64..j * STRIP as u64 + width(j) as u64;
+                self.finish_few(call, at, columns, first);
+            }
+        });
+    }
+
+    /// Stores a strip of a product of few rows, or runs the epilogue over it.
+    ///
+    /// SAFETY: `sums` has `m` rows of [`STRIP`] elements, and all lies inside.
+    unsafe fn finish_few(&self, call: (&[Arg], &Report), at: u64, columns: Range<u64>, sums: *mut f32) {
+        match &self.finish {
+            Finish::Plain(to) => {
+                for i in 0..self.m as isize {
+                    // SAFETY: by the contract.
+                    unsafe {
+                        let to = to.matrix(call.0, at, i as u64, columns.start);
+                        for c in 0..(columns.end - columns.start) as isize {
+                            *to.start.offset(c * to.column as isize) = *sums.offset(i * STRIP as isize + c);
+                        }
+                    }
+                }
+            }
+            Finish::Code(epilogue) => {
+                epilogue.run(call, at, [0..self.m, columns], &[sums as *mut u8]);
+            }
+        }
     }
 
     /// Runs the product panel by panel.

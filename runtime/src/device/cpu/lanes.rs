@@ -98,35 +98,25 @@ fn each2<F: F2, const HOW: u8>(d: &mut [F::R], a: &[F::A], b: &[F::A]) {
 }
 avx2_version!(fn each2_avx2 = each2 [F: F2, const HOW: u8] [F, HOW] (d: &mut [F::R], a: &[F::A], b: &[F::A]));
 
+/// An operand is one element where its flag says so, else as long as `d`.
 #[inline(always)]
-fn each3<F: F3, const SA: bool, const SB: bool>(d: &mut [F::R], c: &[F::C], a: &[F::A], b: &[F::A]) {
-    match (SA, SB) {
-        (true, true) => {
-            let (a, b) = (a[0], b[0]);
-            for (d, c) in d.iter_mut().zip(c) {
-                *d = F::at(*c, a, b);
-            }
-        }
-        (true, false) => {
-            let a = a[0];
-            for ((d, c), b) in d.iter_mut().zip(c).zip(b) {
-                *d = F::at(*c, a, *b);
-            }
-        }
-        (false, true) => {
-            let b = b[0];
-            for ((d, c), a) in d.iter_mut().zip(c).zip(a) {
-                *d = F::at(*c, *a, b);
-            }
-        }
-        (false, false) => {
-            for (((d, c), a), b) in d.iter_mut().zip(c).zip(a).zip(b) {
-                *d = F::at(*c, *a, *b);
-            }
-        }
+fn each3<F: F3, const SC: bool, const SA: bool, const SB: bool>(
+    d: &mut [F::R],
+    c: &[F::C],
+    a: &[F::A],
+    b: &[F::A],
+) {
+    let n = d.len();
+    let (c0, a0, b0) = (c[0], a[0], b[0]);
+    // Of the same length, as the compiler has to see.
+    let c = &c[..if SC { 1 } else { n }];
+    let a = &a[..if SA { 1 } else { n }];
+    let b = &b[..if SB { 1 } else { n }];
+    for i in 0..n {
+        d[i] = F::at(if SC { c0 } else { c[i] }, if SA { a0 } else { a[i] }, if SB { b0 } else { b[i] });
     }
 }
-avx2_version!(fn each3_avx2 = each3 [F: F3, const SA: bool, const SB: bool] [F, SA, SB]
+avx2_version!(fn each3_avx2 = each3 [F: F3, const SC: bool, const SA: bool, const SB: bool] [F, SC, SA, SB]
     (d: &mut [F::R], c: &[F::C], a: &[F::A], b: &[F::A]));
 
 /// The tail of `all`, padded to a whole vector with its first element.
@@ -192,21 +182,24 @@ unsafe fn run2<F: F2, const HOW: u8, const AVX2: bool>(
     }
 }
 
-unsafe fn run3<F: F3, const SA: bool, const SB: bool, const AVX2: bool>(
+unsafe fn run3<F: F3, const SC: bool, const SA: bool, const SB: bool, const AVX2: bool>(
     d: *mut u8,
     c: *const u8,
     a: *const u8,
     b: *const u8,
     n: usize,
 ) {
-    let length = |scalar: bool| if scalar { 1 } else { n };
+    if n == 0 {
+        return;
+    }
+    let length = |single: bool| if single { 1 } else { n };
     // SAFETY: by the contract of `LaneFn`; the AVX2 version is chosen only where AVX2 was found.
     unsafe {
         let d = slice::from_raw_parts_mut(d as *mut F::R, n);
-        let c = slice::from_raw_parts(c as *const F::C, n);
+        let c = slice::from_raw_parts(c as *const F::C, length(SC));
         let a = slice::from_raw_parts(a as *const F::A, length(SA));
         let b = slice::from_raw_parts(b as *const F::A, length(SB));
-        if AVX2 { each3_avx2::<F, SA, SB>(d, c, a, b) } else { each3::<F, SA, SB>(d, c, a, b) }
+        if AVX2 { each3_avx2::<F, SC, SA, SB>(d, c, a, b) } else { each3::<F, SC, SA, SB>(d, c, a, b) }
     }
 }
 
@@ -227,20 +220,21 @@ pub(super) fn binary<F: F2>(many: [bool; 3]) -> LaneFn {
     }
 }
 
-/// The loop of a function of three arguments. The first must vary over lanes if any does.
+/// The loop of a function of three arguments, where each either varies over lanes or is the same for all.
 pub(super) fn ternary<F: F3>(many: [bool; 3]) -> LaneFn {
-    let [c, a, b] = many;
-    // All are single: a loop over one lane.
-    let (sa, sb) = (c && !a, c && !b);
-    match (sa, sb, avx2()) {
-        (true, true, true) => run3::<F, true, true, true>,
-        (true, false, true) => run3::<F, true, false, true>,
-        (false, true, true) => run3::<F, false, true, true>,
-        (false, false, true) => run3::<F, false, false, true>,
-        (true, true, false) => run3::<F, true, true, false>,
-        (true, false, false) => run3::<F, true, false, false>,
-        (false, true, false) => run3::<F, false, true, false>,
-        (false, false, false) => run3::<F, false, false, false>,
+    /// Chooses by the machine, once the flags are known.
+    fn chosen<F: F3, const SC: bool, const SA: bool, const SB: bool>() -> LaneFn {
+        if avx2() { run3::<F, SC, SA, SB, true> } else { run3::<F, SC, SA, SB, false> }
+    }
+    match many {
+        // Where all are the same there is one lane.
+        [true, true, true] | [false, false, false] => chosen::<F, false, false, false>(),
+        [true, true, false] => chosen::<F, false, false, true>(),
+        [true, false, true] => chosen::<F, false, true, false>(),
+        [true, false, false] => chosen::<F, false, true, true>(),
+        [false, true, true] => chosen::<F, true, false, false>(),
+        [false, true, false] => chosen::<F, true, false, true>(),
+        [false, false, true] => chosen::<F, true, true, false>(),
     }
 }
 

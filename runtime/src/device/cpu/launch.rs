@@ -1,16 +1,18 @@
 //! A kernel made ready to be launched.
 
+use super::analyse::registers;
 use super::attention::AttentionReady;
 use super::buffer::{Arg, Report};
 use super::compile::{Source, compile};
 use super::contract::ContractReady;
+use super::split::split;
 use super::tape::{ArgSpec, Nest};
 use sx_artifact::kernel::{Inst, Kernel, Loop, Work};
 
 /// A kernel made ready.
 pub(super) enum Ready {
-    /// A map or reductions.
-    Loop(Box<Nest>),
+    /// A map or reductions, in pieces that write different elements.
+    Loop(Vec<Nest>),
     /// A matrix product.
     Contract(Box<ContractReady>),
     /// Attention.
@@ -23,7 +25,11 @@ impl Ready {
         let args: Vec<ArgSpec> =
             kernel.args.iter().map(|arg| ArgSpec { dtype: arg.dtype, mode: arg.mode }).collect();
         Ok(match &kernel.work {
-            Work::Loop(work) => Ready::Loop(Box::new(ready_loop(work, &args)?)),
+            Work::Loop(work) => {
+                let regs = registers(&work.body, &args)?;
+                let pieces = split(work, &regs);
+                Ready::Loop(pieces.iter().map(|piece| ready_loop(piece, &args)).collect::<Result<_, _>>()?)
+            }
             Work::Contract(work) => Ready::Contract(Box::new(ContractReady::new(work, &args)?)),
             Work::Attention(work) => Ready::Attention(Box::new(AttentionReady::new(work, &args)?)),
         })
@@ -32,7 +38,7 @@ impl Ready {
     /// Runs the kernel on its buffers.
     pub(super) fn run(&self, args: &[Arg], report: &Report) {
         match self {
-            Ready::Loop(nest) => nest.run(args, report),
+            Ready::Loop(nests) => nests.iter().for_each(|nest| nest.run(args, report)),
             Ready::Contract(work) => work.run(args, report),
             Ready::Attention(work) => work.run(args, report),
         }

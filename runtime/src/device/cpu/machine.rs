@@ -379,7 +379,8 @@ impl<'a> Machine<'a> {
         // their own.
         match *op {
             Op::Lanes { f, to, from, many } => {
-                let [a, b, c] = from.map(|place| self.places[place as usize]);
+                let at = |i: usize| self.places[from[i] as usize];
+                let (a, b, c) = (at(0), at(1), at(2));
                 // SAFETY: as above.
                 unsafe { f(self.places[to as usize], a, b, c, n(many)) }
             }

@@ -59,11 +59,13 @@ pub(super) struct Grid {
 impl Grid {
     /// The lowest and the highest element reached, relative to the first.
     pub(super) fn span(&self) -> (i64, i64) {
-        let reach = |sign: i64| -> i64 {
-            let axes = self.sizes.iter().zip(&self.strides);
-            axes.map(|(&n, &s)| if s * sign > 0 { s.saturating_mul(n as i64 - 1) } else { 0 }).sum()
-        };
-        (reach(-1), reach(1))
+        let (mut low, mut high) = (0i64, 0i64);
+        for i in 0..MAX_TILE {
+            let reach = self.strides[i].saturating_mul(self.sizes[i] as i64 - 1);
+            low += reach.min(0);
+            high += reach.max(0);
+        }
+        (low, high)
     }
 
     /// Calls `f` with each innermost segment: its first lane, its first element.
@@ -254,6 +256,11 @@ unsafe fn gather_lanes<E: Element>(
             let to = slice::from_raw_parts_mut(to.add(lane), n);
             let shown = guard.map(|guard| slice::from_raw_parts(guard.add(lane), n));
             let whole = |at: i64| at >= 0 && (at as u64) < window.len;
+            // Parts of a concatenation are hidden segment by segment.
+            if shown.is_some_and(|shown| !shown.contains(&1)) {
+                to.fill(E::Lane::default());
+                return;
+            }
             if indices.is_empty()
                 && stride == 1
                 && shown.is_none_or(|s| !s.contains(&0))

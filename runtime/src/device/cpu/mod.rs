@@ -1,10 +1,10 @@
 //! The CPU: runs kernels as they stand in the program, block by block, on all cores.
 //!
-//! A kernel is made ready once ([`launch`]): a loop becomes a [`tape::Nest`] (compiled by [`compile`], run by
+//! A kernel is made ready once ([`launch`], where [`split`] cuts it): a loop becomes a [`tape::Nest`] (compiled by [`compile`], run by
 //! [`machine`]) that applies plain vectorised loops to blocks of lanes which stay in the nearest cache; a
 //! matrix product or an attention calls a matrix multiplication between such nests. Read in this order:
-//! [`lanes`], [`scalar`], [`fold`], [`memory`], [`space`], [`tape`], [`compile`], [`machine`], [`contract`],
-//! [`attention`], and this file, which owns the buffers.
+//! [`lanes`], [`scalar`], [`fold`], [`memory`], [`space`], [`tape`], [`compile`] (with [`keep`], [`fuse`], [`emit`],
+//! [`place`]), [`machine`], [`contract`], [`attention`], and this file, which owns the buffers.
 //!
 //! A trap's position is, among the coordinates at which the index is refused, the first in row-major order of
 //! the body it stands in; its site turns that into a position in the index operand. Of several traps of a
@@ -16,15 +16,21 @@ mod attention;
 mod buffer;
 mod compile;
 mod contract;
+mod emit;
 mod fold;
+mod fuse;
+mod keep;
 mod lanes;
 mod launch;
 mod machine;
 mod memory;
 mod operand;
+mod output;
+mod place;
 mod product;
 mod scalar;
 mod space;
+mod split;
 mod tape;
 #[cfg(test)]
 mod tests;
@@ -36,7 +42,7 @@ use launch::Ready;
 use std::time::Instant;
 use sx_artifact::dtype::DType;
 use sx_artifact::kernel::Mode;
-use sx_artifact::program::{Launch, Program, Resource, Role, Step, buffer_bytes};
+use sx_artifact::program::{Launch, Program, Resource, Role, Step};
 use sx_artifact::tensor::{Data, Tensor};
 
 /// The processor this program runs on, with the threads of rayon's global pool.
@@ -81,10 +87,6 @@ fn refused(message: impl Into<String>) -> Error {
     Error::Device(message.into())
 }
 
-fn count(resource: &Resource) -> u64 {
-    resource.shape.iter().product()
-}
-
 impl Prepared {
     fn new(job: Prepare<'_>) -> Result<Prepared, Error> {
         let program = job.program.clone();
@@ -93,8 +95,10 @@ impl Prepared {
                 .map_err(|why| refused(format!("kernel `{}` cannot run on the cpu: {why}", kernel.name)))
         });
         let kernels = kernels.collect::<Result<_, _>>()?;
-        let mut buffers: Vec<Buffer> =
-            program.slots.iter().map(|&bytes| Buffer::new(bytes as usize)).collect();
+        let mut buffers = Vec::with_capacity(program.slots.len());
+        for &bytes in &program.slots {
+            buffers.push(memory(&program, bytes)?);
+        }
         let mut written = vec![false; program.resources.len()];
         mark_written(&program, &program.steps, &mut written)?;
         let mut homes = Vec::with_capacity(program.resources.len());
@@ -113,10 +117,10 @@ impl Prepared {
                     Home::Output(outputs - 1)
                 }
                 Role::Scratch { slot } => slot_home(&program, resource, *slot)?,
-                Role::Context => own(&mut buffers, resource),
+                Role::Context => own(&program, &mut buffers, resource)?,
                 Role::Param | Role::Constant | Role::State => {
                     let bytes = job.contents.bytes_of(resource)?;
-                    value_home(&mut buffers, resource, bytes, written)?
+                    value_home(&program, &mut buffers, resource, bytes, written)?
                 }
             });
         }
@@ -132,7 +136,7 @@ impl Prepared {
                 Step::Launch(launch) => self.check_launch(launch)?,
                 Step::Copy { from, to } => {
                     let (from, to) = (self.resource(*from)?, self.resource(*to)?);
-                    if from.dtype != to.dtype || count(from) != count(to) {
+                    if from.dtype != to.dtype || from.count() != to.count() {
                         return Err(refused(format!("`{}` cannot be copied to `{}`", from.name, to.name)));
                     }
                 }
@@ -158,7 +162,7 @@ impl Prepared {
         }
         for (arg, binding) in kernel.args.iter().zip(&launch.args) {
             let resource = self.resource(binding.resource)?;
-            if arg.dtype != resource.dtype || arg.len > count(resource) {
+            if arg.dtype != resource.dtype || arg.len > resource.count() {
                 return Err(wrong(&format!("does not fit its buffer `{}`", resource.name)));
             }
         }
@@ -184,6 +188,7 @@ impl Prepared {
         &mut self,
         inputs: &[&Tensor],
         context: Context,
+        spare: Vec<Tensor>,
         mut times: Option<&mut Vec<u64>>,
     ) -> Result<Vec<Tensor>, Error> {
         self.feed(context)?;
@@ -204,14 +209,15 @@ impl Prepared {
                 )));
             }
         }
-        let mut outputs: Vec<Data> =
-            of_role(Role::Output).map(|r| zeros(r.dtype, count(r) as usize)).collect();
+        let mut spare = spare.into_iter();
+        let outputs = of_role(Role::Output).map(|resource| output::room(resource, spare.next()));
+        let mut outputs: Vec<Data> = outputs.collect::<Result<_, _>>()?;
         let starts: Vec<*mut u8> = self
             .homes
             .iter()
             .map(|home| match home {
                 Home::Input(at) => inputs[*at].bytes().as_ptr().cast_mut(),
-                Home::Output(at) => start(&mut outputs[*at]),
+                Home::Output(at) => output::start(&mut outputs[*at]),
                 Home::Shared(bytes) => bytes.as_ptr().cast_mut(),
                 Home::Own(at) => self.buffers[*at].as_mut_ptr(),
             })
@@ -266,7 +272,7 @@ impl Prepared {
                 }
                 Step::Copy { from, to } => {
                     let resource = &self.program.resources[*from as usize];
-                    let bytes = count(resource) as usize * resource.dtype.size();
+                    let bytes = resource.count() as usize * resource.dtype.size();
                     // SAFETY: both hold so many bytes (checked), and may be the same memory.
                     unsafe { starts[*to as usize].copy_from(starts[*from as usize], bytes) };
                 }
@@ -351,34 +357,45 @@ fn mark_written(program: &Program, steps: &[Step], written: &mut [bool]) -> Resu
 
 fn slot_home(program: &Program, resource: &Resource, slot: u32) -> Result<Home, Error> {
     match program.slots.get(slot as usize) {
-        Some(&bytes) if bytes >= buffer_bytes(resource.dtype, count(resource)) => {
-            Ok(Home::Own(slot as usize))
-        }
+        Some(&bytes) if bytes >= resource.bytes() => Ok(Home::Own(slot as usize)),
         _ => Err(refused(format!("intermediate `{}` does not fit its slot", resource.name))),
     }
 }
 
+/// A buffer of `bytes` bytes.
+fn memory(program: &Program, bytes: u64) -> Result<Buffer, Error> {
+    usize::try_from(bytes).ok().and_then(Buffer::new).ok_or_else(|| {
+        refused(format!(
+            "there is no memory for a buffer of {bytes} bytes, and graph `{}` needs {} in all; use smaller sizes or \
+             another machine",
+            program.graph,
+            program.buffer_bytes()
+        ))
+    })
+}
+
 /// A new buffer for a resource.
-fn own(buffers: &mut Vec<Buffer>, resource: &Resource) -> Home {
-    buffers.push(Buffer::new(buffer_bytes(resource.dtype, count(resource)) as usize));
-    Home::Own(buffers.len() - 1)
+fn own(program: &Program, buffers: &mut Vec<Buffer>, resource: &Resource) -> Result<Home, Error> {
+    buffers.push(memory(program, resource.bytes())?);
+    Ok(Home::Own(buffers.len() - 1))
 }
 
 /// A home for a resource whose value the artifact holds: in place, unless it is written or not aligned.
 fn value_home(
+    program: &Program,
     buffers: &mut Vec<Buffer>,
     resource: &Resource,
     bytes: SharedBytes,
     written: bool,
 ) -> Result<Home, Error> {
-    let length = count(resource) as usize * resource.dtype.size();
+    let length = resource.count() as usize * resource.dtype.size();
     if bytes.len() < length {
         return Err(refused(format!("the artifact holds too few bytes of `{}`", resource.name)));
     }
     if !written && bytes.as_ptr().align_offset(resource.dtype.size()) == 0 {
         return Ok(Home::Shared(bytes));
     }
-    let home = own(buffers, resource);
+    let home = own(program, buffers, resource)?;
     if let Some(buffer) = buffers.last_mut() {
         // SAFETY: the buffer was made for at least so many bytes.
         unsafe { buffer.as_mut_ptr().copy_from_nonoverlapping(bytes.as_ptr(), length) };
@@ -386,41 +403,26 @@ fn value_home(
     Ok(home)
 }
 
-fn zeros(dtype: DType, count: usize) -> Data {
-    match dtype {
-        DType::F32 => Data::F32(vec![0.0; count]),
-        DType::Bf16 => Data::Bf16(bytemuck::zeroed_vec(count)),
-        DType::I32 => Data::I32(vec![0; count]),
-        DType::I64 => Data::I64(vec![0; count]),
-        DType::Bool => Data::Bool(vec![false; count]),
-    }
-}
-
-fn start(data: &mut Data) -> *mut u8 {
-    match data {
-        Data::F32(v) => v.as_mut_ptr().cast(),
-        Data::Bf16(v) => v.as_mut_ptr().cast(),
-        Data::I32(v) => v.as_mut_ptr().cast(),
-        Data::I64(v) => v.as_mut_ptr().cast(),
-        Data::Bool(v) => v.as_mut_ptr().cast(),
-    }
-}
-
 impl Executable for Prepared {
-    fn call(&mut self, inputs: &[&Tensor], context: Context) -> Result<Vec<Tensor>, Error> {
-        self.execute(inputs, context, None)
+    fn call(
+        &mut self,
+        inputs: &[&Tensor],
+        context: Context,
+        spare: Vec<Tensor>,
+    ) -> Result<Vec<Tensor>, Error> {
+        self.execute(inputs, context, spare, None)
     }
 
     fn allocated_bytes(&self) -> u64 {
-        let scratch = |role: &Role| matches!(role, Role::Scratch { .. });
-        let resources = self.program.resources.iter().filter(|resource| !scratch(&resource.role));
-        let bytes: u64 = resources.map(|resource| buffer_bytes(resource.dtype, count(resource))).sum();
-        bytes + self.program.slots.iter().sum::<u64>()
+        let owned: u64 = self.buffers.iter().map(|buffer| buffer.bytes() as u64).sum();
+        let others = self.program.resources.iter().zip(&self.homes);
+        let elsewhere = others.filter(|(_, home)| !matches!(home, Home::Own(_)));
+        owned + elsewhere.map(|(resource, _)| resource.bytes()).sum::<u64>()
     }
 
     fn profile(&mut self, inputs: &[&Tensor], context: Context) -> Result<Vec<u64>, Error> {
         let mut times = vec![0; launches(&self.program.steps)];
-        self.execute(inputs, context, Some(&mut times))?;
+        self.execute(inputs, context, Vec::new(), Some(&mut times))?;
         Ok(times)
     }
 }

@@ -77,6 +77,11 @@ impl Strided {
         })
     }
 
+    /// Whether the columns of a row are neighbours in memory.
+    pub(super) fn is_dense_along_columns(&self) -> bool {
+        self.column == 1
+    }
+
     /// Whether all elements lie within the argument.
     pub(super) fn is_inside(&self, args: &[Arg], [rows, columns]: [u64; 2]) -> bool {
         let axes = self.batch.iter().copied().chain([(rows, self.row), (columns, self.column)]);

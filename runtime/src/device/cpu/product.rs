@@ -11,6 +11,17 @@ pub(super) struct Matrix {
     pub(super) column: i64,
 }
 
+impl Matrix {
+    /// The first `k` elements of row `i`.
+    ///
+    /// SAFETY: they are valid.
+    pub(super) unsafe fn row(&self, i: usize, k: usize) -> Vec<f32> {
+        let at = |p: usize| i as isize * self.row as isize + p as isize * self.column as isize;
+        // SAFETY: by the contract.
+        (0..k).map(|p| unsafe { *self.start.offset(at(p)) }).collect()
+    }
+}
+
 // SAFETY: a matrix is a part of an argument or of scratch memory, of which threads write different parts.
 unsafe impl Send for Matrix {}
 // SAFETY: as above.
@@ -67,15 +78,8 @@ pub(super) unsafe fn multiply(to: Matrix, lhs: Matrix, rhs: Matrix, [m, n, k]: [
 
 /// SAFETY: that of [`multiply`]; columns of `to`, and columns or rows of `rhs`, are neighbours; `m <= FEW`.
 unsafe fn few_rows(to: Matrix, lhs: Matrix, rhs: Matrix, [m, n, k]: [usize; 3]) {
-    let mut packed = Vec::new();
-    for i in 0..m {
-        for p in 0..k {
-            // SAFETY: within `lhs`.
-            packed.push(unsafe {
-                *lhs.start.offset(i as isize * lhs.row as isize + p as isize * lhs.column as isize)
-            });
-        }
-    }
+    // SAFETY: within `lhs`.
+    let packed: Vec<f32> = (0..m).flat_map(|i| unsafe { lhs.row(i, k) }).collect();
     // SAFETY: the rows of `to` are valid for `n` elements each and do not overlap.
     let mut rows: Vec<&mut [f32]> = (0..m)
         .map(|i| unsafe { slice::from_raw_parts_mut(to.start.offset(i as isize * to.row as isize), n) })
@@ -92,9 +96,9 @@ unsafe fn few_rows(to: Matrix, lhs: Matrix, rhs: Matrix, [m, n, k]: [usize; 3]) 
 }
 
 /// Terms that are added to a sum in one pass over it.
-const UNROLL: usize = 4;
+const UNROLL: usize = 8;
 /// Columns whose sums stay in the nearest cache.
-const STRIP: usize = 2048;
+pub(super) const STRIP: usize = 2048;
 
 /// Adds multiples of the rows of `rhs`.
 ///
@@ -102,37 +106,60 @@ const STRIP: usize = 2048;
 #[inline(always)]
 unsafe fn by_rows(to: &mut [&mut [f32]], lhs: &[f32], rhs: Matrix, k: usize) {
     let n = to[0].len();
-    let mut first = 0;
-    while first < n {
+    for first in (0..n).step_by(STRIP) {
         let width = STRIP.min(n - first);
-        // SAFETY: `p < k` and `first + width <= n`.
-        let row = |p: usize| unsafe {
-            slice::from_raw_parts(rhs.start.offset(p as isize * rhs.row as isize).add(first), width)
-        };
-        to.iter_mut().for_each(|to| to[first..first + width].fill(0.0));
-        let whole = k / UNROLL * UNROLL;
-        for p in (0..whole).step_by(UNROLL) {
-            let [a, b, c, d] = [row(p), row(p + 1), row(p + 2), row(p + 3)];
-            for (to, x) in to.iter_mut().zip(lhs.chunks_exact(k)) {
-                let [xa, xb, xc, xd] = [x[p], x[p + 1], x[p + 2], x[p + 3]];
-                for ((((to, a), b), c), d) in to[first..first + width].iter_mut().zip(a).zip(b).zip(c).zip(d)
-                {
-                    *to += (xa * a + xb * b) + (xc * c + xd * d);
-                }
-            }
+        for (to, x) in to.iter_mut().zip(lhs.chunks_exact(k)) {
+            let to = &mut to[first..first + width];
+            to.fill(0.0);
+            // SAFETY: `first + width <= n`.
+            unsafe { add_rows(to, x, rhs.start.add(first), rhs.row as isize) };
         }
-        for p in whole..k {
-            for (to, x) in to.iter_mut().zip(lhs.chunks_exact(k)) {
-                let x = x[p];
-                for (to, a) in to[first..first + width].iter_mut().zip(row(p)) {
-                    *to += x * a;
-                }
-            }
-        }
-        first += width;
     }
 }
 avx2_version!(fn by_rows_avx2 = by_rows [] [] (to: &mut [&mut [f32]], lhs: &[f32], rhs: Matrix, k: usize));
+
+/// Adds `x[p]` times row `p` of a matrix whose rows start `pitch` apart to `to`.
+///
+/// SAFETY: each of as many rows as `x` has elements is valid for as many elements as `to` has.
+#[inline(always)]
+unsafe fn add_rows(to: &mut [f32], x: &[f32], rows: *const f32, pitch: isize) {
+    let n = to.len();
+    // SAFETY: by the contract.
+    let row = |p: usize| unsafe { slice::from_raw_parts(rows.offset(p as isize * pitch), n) };
+    let whole = x.len() / UNROLL * UNROLL;
+    for p in (0..whole).step_by(UNROLL) {
+        let r: [&[f32]; UNROLL] =
+            [row(p), row(p + 1), row(p + 2), row(p + 3), row(p + 4), row(p + 5), row(p + 6), row(p + 7)];
+        let [a, b, c, d, e, f, g, h] = r;
+        let x = &x[p..p + UNROLL];
+        for i in 0..n {
+            to[i] += ((x[0] * a[i] + x[1] * b[i]) + (x[2] * c[i] + x[3] * d[i]))
+                + ((x[4] * e[i] + x[5] * f[i]) + (x[6] * g[i] + x[7] * h[i]));
+        }
+    }
+    for p in whole..x.len() {
+        let (x, row) = (x[p], row(p));
+        for i in 0..n {
+            to[i] += x * row[i];
+        }
+    }
+}
+avx2_version!(fn add_rows_avx2 = add_rows [] [] (to: &mut [f32], x: &[f32], rows: *const f32, pitch: isize));
+
+/// `to = x * rows` for one part of the terms of a product of few rows.
+///
+/// SAFETY: that of [`add_rows`].
+pub(super) unsafe fn part_of_row(to: &mut [f32], x: &[f32], rows: Matrix) {
+    to.fill(0.0);
+    // SAFETY: by the contract; the AVX2 version runs only where AVX2 was found.
+    unsafe {
+        if avx2() {
+            add_rows_avx2(to, x, rows.start, rows.row as isize);
+        } else {
+            add_rows(to, x, rows.start, rows.row as isize);
+        }
+    }
+}
 
 /// Independent sums of a dot product.
 const SUMS: usize = 32;
@@ -156,14 +183,15 @@ avx2_version!(fn by_columns_avx2 = by_columns [] [] (to: &mut [&mut [f32]], lhs:
 #[inline(always)]
 fn dot(x: &[f32], y: &[f32]) -> f32 {
     let mut sums = [0f32; SUMS];
-    let (mut xs, mut ys) = (x.chunks_exact(SUMS), y.chunks_exact(SUMS));
-    for (x, y) in (&mut xs).zip(&mut ys) {
+    let whole = x.len() / SUMS * SUMS;
+    for first in (0..whole).step_by(SUMS) {
+        let (x, y) = (&x[first..first + SUMS], &y[first..first + SUMS]);
         for i in 0..SUMS {
             sums[i] += x[i] * y[i];
         }
     }
-    for (sum, (x, y)) in sums.iter_mut().zip(xs.remainder().iter().zip(ys.remainder())) {
-        *sum += x * y;
+    for i in whole..x.len() {
+        sums[i - whole] += x[i] * y[i];
     }
     for half in [16, 8, 4, 2, 1] {
         for i in 0..half {

@@ -74,7 +74,7 @@ macro_rules! compare {
 }
 
 /// The loop of `f` over arguments of type `reg` (of `where`: its choices), or `None` where it has no meaning.
-/// `many` says which arguments vary over lanes; the first argument of `where` must if any does.
+/// `many` says which arguments vary over lanes.
 pub(super) fn call(f: ScalarFn, reg: Reg, many: [bool; 3]) -> Option<LaneFn> {
     match reg {
         Reg::F32 => float(f, many),

@@ -119,10 +119,10 @@ impl Ready {
     }
 
     /// Reads the staging buffer: a trap, or the outputs.
-    fn answers(&self) -> Result<Vec<Tensor>, Error> {
+    fn answers(&self, spare: Vec<Tensor>) -> Result<Vec<Tensor>, Error> {
         let staging = &self.buffers.staging;
         let read = self.mapped(staging)?;
-        let result = self.answers_of(&read);
+        let result = self.answers_of(&read, spare);
         drop(read);
         staging.unmap();
         result
@@ -146,7 +146,7 @@ impl Ready {
         }
     }
 
-    fn answers_of(&self, bytes: &[u8]) -> Result<Vec<Tensor>, Error> {
+    fn answers_of(&self, bytes: &[u8], spare: Vec<Tensor>) -> Result<Vec<Tensor>, Error> {
         let word = |i: usize| {
             u32::from_le_bytes([bytes[4 * i], bytes[4 * i + 1], bytes[4 * i + 2], bytes[4 * i + 3]])
         };
@@ -161,10 +161,11 @@ impl Ready {
         }
         let mut offset = TRAP_BYTES as usize;
         let mut outputs = vec![];
+        let mut spare = spare.into_iter();
         for (_, resource) in self.of_role(|role| *role == Role::Output) {
-            let count: u64 = resource.shape.iter().product();
-            let length = count as usize * resource.dtype.size();
-            let tensor = Tensor::from_bytes(resource.dtype, &resource.shape, &bytes[offset..offset + length]);
+            let length = resource.count() as usize * resource.dtype.size();
+            let bytes = &bytes[offset..offset + length];
+            let tensor = Tensor::from_bytes_over(spare.next(), resource.dtype, &resource.shape, bytes);
             let wrong =
                 || Error::Device(format!("output `{}` holds what is not {}", resource.name, resource.dtype));
             outputs.push(tensor.ok_or_else(wrong)?);
@@ -179,7 +180,12 @@ impl Ready {
 }
 
 impl Executable for Ready {
-    fn call(&mut self, inputs: &[&Tensor], context: Context) -> Result<Vec<Tensor>, Error> {
+    fn call(
+        &mut self,
+        inputs: &[&Tensor],
+        context: Context,
+        spare: Vec<Tensor>,
+    ) -> Result<Vec<Tensor>, Error> {
         self.feed(inputs, context)?;
         self.gpu.checked(&format!("running `{}`", self.graph), || {
             let mut encoder = self.encoder();
@@ -188,7 +194,7 @@ impl Executable for Ready {
             self.collect(&mut encoder);
             self.gpu.queue.submit([encoder.finish()]);
         })?;
-        self.answers()
+        self.answers(spare)
     }
 
     fn allocated_bytes(&self) -> u64 {
@@ -197,7 +203,7 @@ impl Executable for Ready {
 
     fn profile(&mut self, inputs: &[&Tensor], context: Context) -> Result<Vec<u64>, Error> {
         // The first call compiles shaders, which is not what a launch takes.
-        self.call(inputs, context)?;
+        self.call(inputs, context, Vec::new())?;
         let mut timer = Timer::new(self)?;
         timer.steps(&self.ops)?;
         timer.finish()

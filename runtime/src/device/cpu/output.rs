@@ -1,0 +1,43 @@
+//! Memory for the tensors that a call gives.
+
+use super::refused;
+use crate::error::Error;
+use bytemuck::allocation::try_zeroed_vec;
+use sx_artifact::dtype::DType;
+use sx_artifact::program::Resource;
+use sx_artifact::tensor::{Data, Tensor};
+
+/// Room for an output: that of `spare` where it fits, else zeros. What it holds is written over.
+pub(super) fn room(resource: &Resource, spare: Option<Tensor>) -> Result<Data, Error> {
+    let count = usize::try_from(resource.count()).ok();
+    if let Some(spare) = spare
+        && spare.dtype() == resource.dtype
+        && Some(spare.len()) == count
+    {
+        return Ok(spare.into_data());
+    }
+    let zeroed = count.and_then(|count| match resource.dtype {
+        DType::F32 => try_zeroed_vec(count).ok().map(Data::F32),
+        DType::Bf16 => try_zeroed_vec(count).ok().map(Data::Bf16),
+        DType::I32 => try_zeroed_vec(count).ok().map(Data::I32),
+        DType::I64 => try_zeroed_vec(count).ok().map(Data::I64),
+        DType::Bool => try_zeroed_vec(count).ok().map(Data::Bool),
+    });
+    zeroed.ok_or_else(|| {
+        refused(format!(
+            "there is no memory for output `{}` of shape {:?}; use smaller sizes or another machine",
+            resource.name, resource.shape
+        ))
+    })
+}
+
+/// Where the elements start.
+pub(super) fn start(data: &mut Data) -> *mut u8 {
+    match data {
+        Data::F32(v) => v.as_mut_ptr().cast(),
+        Data::Bf16(v) => v.as_mut_ptr().cast(),
+        Data::I32(v) => v.as_mut_ptr().cast(),
+        Data::I64(v) => v.as_mut_ptr().cast(),
+        Data::Bool(v) => v.as_mut_ptr().cast(),
+    }
+}
