@@ -15,6 +15,8 @@ mod cases;
 mod maths;
 #[path = "wgpu/naive.rs"]
 mod naive;
+#[path = "wgpu/shapes.rs"]
+mod shapes;
 
 use cases::{Case, Close};
 use sx_artifact::kernel::Mode;
