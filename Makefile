@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 ENV := . tools/env.sh &&
 
-.PHONY: demo test bench lint docs setup
+.PHONY: demo test bless bench lint docs setup
 
 ## demo: compile the sentence encoder, rank sentences on the CPU and on Vulkan
 demo: setup
@@ -11,6 +11,10 @@ demo: setup
 ## test: everything; devices that are absent are skipped with a note
 test: setup
 	$(ENV) cargo test --workspace --quiet
+
+## bless: accept what the tests find as what they should find; read the difference like code
+bless: setup
+	$(ENV) SX_BLESS=1 INSTA_UPDATE=always cargo test --workspace --quiet --test system
 
 ## bench: sx against its peers and the machine's own ceilings; results in bench/results/
 bench:

@@ -11,6 +11,7 @@ mod minilm;
 mod ops;
 mod pages;
 mod roundtrip;
+mod snapshot;
 mod stages;
 mod text;
 mod ui;
