@@ -24,6 +24,8 @@ bench:
 ## lint: formatting, and clippy with warnings as errors
 lint:
 	cargo fmt --all --check
+	@# Their modules are declared by a macro, so cargo fmt does not find them.
+	rustfmt --check compiler/src/ops/scalar/*.rs
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 
 ## docs: the crates' pages, in target/doc/

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use sx_artifact::scalar::ScalarFn;
+use sx_artifact::tensor_file::print;
 use sx_compiler::ir::Op;
 use sx_compiler::ir::op::Map;
 use sx_compiler::ops::{Rules, Tolerance, rules};
-use sx_tests::{golden, sample};
+use sx_tests::{assert_none, golden, program, root, sample};
 
 /// The chapter an operation stands in.
 fn chapter(op: &Op) -> &'static str {
@@ -54,12 +55,38 @@ fn entry(text: &mut String, rules: &dyn Rules) {
     text.push('\n');
 }
 
+/// Every operation, scalar functions in the order of their list; some stand there several times.
+fn operations() -> Vec<Op> {
+    let graph = sample::every_operation();
+    let structural = graph.nodes().iter().map(|node| &node.op).filter(|op| !matches!(op, Op::Map(_)));
+    ScalarFn::ALL.iter().map(|&f| Op::Map(Map { f })).chain(structural.cloned()).collect()
+}
+
+/// The example of an operation is a program, and its value.
+#[test]
+fn examples_of_operations_have_their_values() {
+    let words =
+        |text: &str| text.replace(['[', ']'], " ").split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let mut wrong = Vec::new();
+    for op in operations() {
+        let Some((program, value)) = rules(&op).example().split_once(" ; => ") else { continue };
+        let checked = program::check("example.sx", &format!("(defgraph example () {program})"), &root());
+        let Some(module) = &checked.module else {
+            wrong.push(checked.rendered());
+            continue;
+        };
+        let outputs = sx_tests::reference(&module.graphs[0], &[]).expect("nothing traps");
+        let got = print::values(&outputs[0]);
+        if words(&got) != words(value) {
+            wrong.push(format!("{program} is {got}, not {value}"));
+        }
+    }
+    assert_none(&wrong);
+}
+
 #[test]
 fn the_page_of_operations_is_fresh() {
-    let graph = sample::every_operation();
-    let maps: Vec<Op> = ScalarFn::ALL.iter().map(|&f| Op::Map(Map { f })).collect();
-    let structural = graph.nodes().iter().map(|node| &node.op).filter(|op| !matches!(op, Op::Map(_)));
-    let operations: Vec<&Op> = maps.iter().chain(structural).collect();
+    let operations = operations();
     let mut text = "# Operations\n\n\
         Made from the tables of the compiler; `SX_BLESS=1 cargo test -p sx-tests --test system pages::` renews it.\n\
         An ulp is the distance between neighbouring `f32` values at the correctly rounded result; \

@@ -4,6 +4,7 @@ use half::bf16;
 use sx_artifact::kernel::*;
 use sx_artifact::scalar::ScalarFn;
 use sx_artifact::tensor::{Data, Tensor};
+use sx_compiler::ops::scalar::{Eval, def};
 
 /// A value in a register. Floats carry more digits than they will have, so that sums are not ours to round.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -343,8 +344,6 @@ fn float(f: ScalarFn, x: &[f64]) -> V {
         }
         Maximum => a.max(b),
         Minimum => a.min(b),
-        Pow => a.powf(b),
-        Atan2 => a.atan2(b),
         Eq => return V::B(a == b),
         Ne => return V::B(a != b),
         Lt => return V::B(a < b),
@@ -353,37 +352,10 @@ fn float(f: ScalarFn, x: &[f64]) -> V {
         Ge => return V::B(a >= b),
         Neg => -a,
         Abs => a.abs(),
-        Sqrt => a.sqrt(),
-        Rsqrt => 1.0 / a.sqrt(),
-        Exp => a.exp(),
-        Log => a.ln(),
-        Expm1 => a.exp_m1(),
-        Log1p => a.ln_1p(),
-        Sin => a.sin(),
-        Cos => a.cos(),
-        Tanh => a.tanh(),
-        Asin => a.asin(),
-        Acos => a.acos(),
-        Erf => erf(a),
-        Floor => a.floor(),
-        Ceil => a.ceil(),
-        Round => a.round_ties_even(),
-        And | Or | Not | Where => panic!("{f:?} of floats"),
+        f => match def(f).eval {
+            Eval::Float1(of) => of(a),
+            Eval::Float2(of) => of(a, b),
+            _ => panic!("{f:?} of floats"),
+        },
     })
-}
-
-/// By the series of positive terms.
-fn erf(x: f64) -> f64 {
-    if x.is_nan() || x == 0.0 {
-        return x;
-    }
-    if x.abs() > 6.0 {
-        return x.signum();
-    }
-    let (mut term, mut sum) = (x, x);
-    for n in 1..400 {
-        term *= 2.0 * x * x / (2 * n + 1) as f64;
-        sum += term;
-    }
-    2.0 / std::f64::consts::PI.sqrt() * (-x * x).exp() * sum
 }

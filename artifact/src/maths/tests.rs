@@ -1,6 +1,7 @@
 //! The bounds, held against f64 over bit patterns of the whole range.
 
 use super::*;
+use crate::scalar::ScalarFn;
 
 /// erf in f64: the Taylor series up to 3, a continued fraction above.
 fn erf_f64(x: f64) -> f64 {
@@ -254,4 +255,44 @@ fn remainders_and_divisions_have_their_one_answer() {
     for (x, want) in casts {
         assert_eq!(exact::f32_to_i32(x), want, "{x} as an integer");
     }
+}
+
+/// The function of one float that `f` is, or `None` where it takes more or is no function of floats.
+fn unary_f32(f: ScalarFn) -> Option<fn(f32) -> f32> {
+    Some(match f {
+        ScalarFn::Exp => exp,
+        ScalarFn::Log => log,
+        ScalarFn::Expm1 => expm1,
+        ScalarFn::Log1p => log1p,
+        ScalarFn::Sin => sin,
+        ScalarFn::Cos => cos,
+        ScalarFn::Tanh => tanh,
+        ScalarFn::Asin => asin,
+        ScalarFn::Acos => acos,
+        ScalarFn::Erf => erf,
+        ScalarFn::Rsqrt => rsqrt,
+        ScalarFn::Sqrt => f32::sqrt,
+        ScalarFn::Neg => |x| -x,
+        ScalarFn::Abs => f32::abs,
+        ScalarFn::Floor => f32::floor,
+        ScalarFn::Ceil => f32::ceil,
+        ScalarFn::Round => f32::round_ties_even,
+        _ => return None,
+    })
+}
+
+/// The function of two floats that `f` is, or `None` where it is none.
+fn binary_f32(f: ScalarFn) -> Option<fn(f32, f32) -> f32> {
+    Some(match f {
+        ScalarFn::Add => |a, b| a + b,
+        ScalarFn::Sub => |a, b| a - b,
+        ScalarFn::Mul => |a, b| a * b,
+        ScalarFn::Div => |a, b| a / b,
+        ScalarFn::Mod => exact::modulo,
+        ScalarFn::Maximum => exact::maximum,
+        ScalarFn::Minimum => exact::minimum,
+        ScalarFn::Pow => pow,
+        ScalarFn::Atan2 => atan2,
+        _ => return None,
+    })
 }

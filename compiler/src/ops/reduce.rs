@@ -1,7 +1,7 @@
 //! Folds over axes.
 
 use super::fault::InsteadOfMask;
-use super::scalar::{Kind, choose, may_wrap};
+use super::scalar::{self, Kind, may_wrap};
 use super::walk::{self, to_bf16};
 use super::{Fault, Rules, Tolerance, Trap, shape};
 use crate::ir::op::Reduce;
@@ -197,8 +197,8 @@ fn float(op: FoldOp) -> Step<f64> {
     match op {
         FoldOp::Sum => (0.0, |a, b| a + b),
         FoldOp::Prod => (1.0, |a, b| a * b),
-        FoldOp::Max => (f64::NEG_INFINITY, choose::larger),
-        FoldOp::Min => (f64::INFINITY, choose::smaller),
+        FoldOp::Max => (f64::NEG_INFINITY, scalar::larger),
+        FoldOp::Min => (f64::INFINITY, scalar::smaller),
         FoldOp::All | FoldOp::Any => ill_typed(),
     }
 }
