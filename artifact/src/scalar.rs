@@ -27,7 +27,7 @@ macro_rules! scalar_functions {
             [Float] -> Float, Division: Sqrt sqrt, Rsqrt rsqrt;
             [Float] -> Float, Series:
                 Exp exp, Log log, Expm1 expm1, Log1p log1p, Sin sin, Cos cos, Tanh tanh, Asin asin, Acos acos,
-                Erf erf;
+                Erf erf, Cbrt cbrt;
             [Float] -> Float, Simple: Floor floor, Ceil ceil, Round round;
         }
     };

@@ -8,6 +8,7 @@
 //! Read in this order: [`lane`], [`exp`](mod@exp), [`log`](mod@log), `trig`, `pow`, `erf`, then [`exact`], whose
 //! functions have one right answer. `table.rs` is made by `fit.py`.
 
+mod cbrt;
 mod erf;
 pub mod exact;
 mod exp;
@@ -20,6 +21,7 @@ mod table;
 mod tests;
 mod trig;
 
+pub use self::cbrt::cbrt;
 pub use self::erf::erf;
 pub use self::exp::{exp, expm1, tanh};
 pub use self::log::{log, log1p};

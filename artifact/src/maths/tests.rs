@@ -71,6 +71,7 @@ const UNARY: &[Case] = &[
     (ScalarFn::Asin, f64::asin),
     (ScalarFn::Acos, f64::acos),
     (ScalarFn::Erf, erf_f64),
+    (ScalarFn::Cbrt, f64::cbrt),
     (ScalarFn::Rsqrt, |x| 1.0 / x.sqrt()),
 ];
 
@@ -270,6 +271,7 @@ fn unary_f32(f: ScalarFn) -> Option<fn(f32) -> f32> {
         ScalarFn::Asin => asin,
         ScalarFn::Acos => acos,
         ScalarFn::Erf => erf,
+        ScalarFn::Cbrt => cbrt,
         ScalarFn::Rsqrt => rsqrt,
         ScalarFn::Sqrt => f32::sqrt,
         ScalarFn::Neg => |x| -x,

@@ -94,6 +94,7 @@ fn float(f: ScalarFn) -> Option<Form> {
         Asin => One(maths::asin),
         Acos => One(maths::acos),
         Erf => One(maths::erf),
+        Cbrt => One(maths::cbrt),
         Floor => Text("floor($0)"),
         Ceil => Text("ceil($0)"),
         Round => Text("round($0)"),

@@ -114,6 +114,7 @@ fn float(f: ScalarFn, many: [bool; 3]) -> Option<LaneFn> {
         Asin => f1!(true, |x: f32| -> f32 { maths::asin(x) }),
         Acos => f1!(true, |x: f32| -> f32 { maths::acos(x) }),
         Erf => f1!(true, |x: f32| -> f32 { maths::erf(x) }),
+        Cbrt => f1!(true, |x: f32| -> f32 { maths::cbrt(x) }),
         Floor => f1!(false, |x: f32| -> f32 { x.floor() }),
         Ceil => f1!(false, |x: f32| -> f32 { x.ceil() }),
         Round => f1!(false, |x: f32| -> f32 { x.round_ties_even() }),
