@@ -10,6 +10,7 @@ mod layers;
 mod minilm;
 mod ops;
 mod pages;
+mod recipe;
 mod roundtrip;
 mod snapshot;
 mod stages;
