@@ -7,7 +7,7 @@
 pub mod apply;
 mod family;
 
-use super::{Fault, Rules, Tolerance, Trap, fault::InsteadOfMask, shape};
+use super::{About, Fault, Rules, Tolerance, Trap, fault::InsteadOfMask, shape};
 use crate::ir::op::Map;
 use crate::ir::{Domain, Interval, Type};
 use sx_artifact::dtype::DType;
@@ -187,28 +187,16 @@ pub use minimum::smaller;
 
 /// Scalar functions, elementwise. Shapes are equal: broadcasts are nodes of their own.
 impl Rules for Map {
-    fn name(&self) -> &str {
-        self.f.name()
-    }
-
-    fn signature(&self) -> &'static str {
-        def(self.f).signature
-    }
-
-    fn summary(&self) -> &'static str {
-        def(self.f).summary
-    }
-
-    fn takes(&self) -> &'static str {
-        Kind::of(self.f).words()
-    }
-
-    fn domain(&self) -> &'static str {
-        def(self.f).range
-    }
-
-    fn example(&self) -> &'static str {
-        def(self.f).example
+    fn about(&self) -> About<'_> {
+        About {
+            name: self.f.name(),
+            signature: def(self.f).signature,
+            summary: def(self.f).summary,
+            takes: Kind::of(self.f).words(),
+            domain: def(self.f).range,
+            example: def(self.f).example,
+            tolerance: def(self.f).tolerance,
+        }
     }
 
     fn infer(&self, args: &[Type]) -> Result<Vec<Type>, Fault> {
@@ -223,10 +211,6 @@ impl Rules for Map {
 
     fn reference(&self, args: &[&Tensor]) -> Result<Vec<Tensor>, Trap> {
         Ok(vec![apply::apply(&def(self.f).eval, args)])
-    }
-
-    fn tolerance(&self) -> Tolerance {
-        def(self.f).tolerance
     }
 }
 
