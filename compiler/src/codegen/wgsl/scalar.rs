@@ -111,7 +111,6 @@ fn word(f: ScalarFn) -> Option<&'static str> {
         Mul => "($0 * $1)",
         Div => "sx_div_i32($0, $1)",
         Mod => "sx_mod_i32($0, $1)",
-        Pow => "sx_pow_i32($0, $1)",
         Maximum => "max($0, $1)",
         Minimum => "min($0, $1)",
         Eq => "($0 == $1)",
@@ -123,7 +122,6 @@ fn word(f: ScalarFn) -> Option<&'static str> {
         Where => "select($2, $1, $0)",
         Neg => "(0 - $0)",
         Abs => "select($0, 0 - $0, $0 < 0)",
-        Floor | Ceil | Round => "$0",
         _ => return None,
     })
 }
@@ -136,7 +134,6 @@ fn wide(f: ScalarFn) -> Option<&'static str> {
         Mul => "sx_mul64($0, $1)",
         Div => "sx_div64($0, $1)",
         Mod => "sx_mod64($0, $1)",
-        Pow => "sx_pow64($0, $1)",
         Maximum => "sx_max64($0, $1)",
         Minimum => "sx_min64($0, $1)",
         Eq => "sx_eq64($0, $1)",
@@ -148,7 +145,6 @@ fn wide(f: ScalarFn) -> Option<&'static str> {
         Where => "select($2, $1, $0)",
         Neg => "sx_neg64($0)",
         Abs => "sx_abs64($0)",
-        Floor | Ceil | Round => "$0",
         _ => return None,
     })
 }
