@@ -1,9 +1,12 @@
-//! Fusion changes no value: random graphs by the reference, as fused kernels, and on the CPU.
+//! Fusion changes no value: random graphs by the reference, as fused kernels, and on the CPU. A function over rows
+//! is one launch, however long they are.
 
+use sx_artifact::program::Step;
 use sx_artifact::tensor::{Data, Tensor};
+use sx_runtime::device::Device;
 use sx_runtime::device::cpu::Cpu;
-use sx_tests::compiled;
 use sx_tests::random_graph::case;
+use sx_tests::{compiled, devices, program};
 
 /// How many graphs; each is a few dozen nodes at most.
 const CASES: u64 = 600;
@@ -38,4 +41,56 @@ fn close(want: &Tensor, got: &Tensor) -> bool {
         }
         _ => want == got,
     }
+}
+
+/// Functions of rows `x`, with one `id` for each and one `scale` and `shift` for each column.
+const ROWS: [&str; 8] = [
+    "(softmax x)",
+    "(log-softmax x)",
+    "(cross-entropy x ids :reduce :none)",
+    "(layer-norm x scale shift)",
+    "(rms-norm x scale)",
+    "(layer-norm (+ x x) nil)",
+    "(norm x :axes [-1])",
+    "(std x :axes [-1])",
+];
+
+/// How many rows, and their length: as long as they get in one launch, and a prime number of elements.
+const SIZES: [(u64, u64); 3] = [(1, 65_536), (3, 65_521), (33, 65_536)];
+
+#[test]
+fn a_function_over_long_rows_is_one_launch_and_right_on_every_device() {
+    let found = devices::wgpu();
+    let devices: Vec<&dyn Device> =
+        found.iter().map(|device| device as &dyn Device).chain([&Cpu as &dyn Device]).collect();
+    for (rows, length) in SIZES {
+        for body in ROWS {
+            let given =
+                format!("(x [{rows} {length}]) (ids [{rows}] :i32) (scale [{length}]) (shift [{length}])");
+            let graph = program::graph(&given, body);
+            let inputs = program::values(&graph, length as usize);
+            let program = compiled::planned(&graph).expect("a valid program").program;
+            let launches = program.steps.iter().filter(|step| matches!(step, Step::Launch(_))).count();
+            assert_eq!(launches, 1, "launches of {body} over {rows} rows of {length}");
+            let want = sx_tests::reference(&graph, &inputs).expect("nothing traps").remove(0);
+            for device in &devices {
+                let got = compiled::on_device(*device, &graph, &inputs);
+                let got = got.unwrap_or_else(|error| panic!("{}: {body}: {error}", device.name()));
+                if let Some(far) = farthest(&want, &got[0]) {
+                    panic!("{body} over {rows} rows of {length} on {}: {far}", device.name());
+                }
+            }
+        }
+    }
+}
+
+/// An element that is farther than the rounding of a sum over its row and of the functions allows.
+fn farthest(want: &Tensor, got: &Tensor) -> Option<String> {
+    let (Data::F32(want), Data::F32(got)) = (want.data(), got.data()) else {
+        return Some("no floats".to_owned());
+    };
+    let largest = want.iter().fold(0f32, |most, x| most.max(x.abs()));
+    let near = |x: f32, y: f32| (x - y).abs() <= 1e-5 * x.abs() + 1e-6 * largest;
+    let at = want.iter().zip(got).position(|(&x, &y)| !near(x, y))?;
+    Some(format!("{} at {at}, not {}", got[at], want[at]))
 }

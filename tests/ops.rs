@@ -32,18 +32,29 @@ fn the_cpu_agrees() {
     hold("cpu", Leeway::NONE, &cases, |case| compiled::on_device(&Cpu, &case.graph, &case.inputs));
 }
 
-/// On every Vulkan driver here: the largest case of each operation and dtype, since each costs a compilation.
-#[test]
-fn wgpu_agrees() {
+/// The largest case of each operation and dtype, and cases for all shapes that those leave out, of a dtype or
+/// function that varies: each case costs a compilation.
+fn covering() -> Vec<Case> {
     let mut largest: BTreeMap<String, Case> = BTreeMap::new();
+    let mut forms: BTreeMap<String, Vec<Case>> = BTreeMap::new();
     for case in cases::all().into_iter().filter(|case| !case.subnormal) {
+        forms.entry(case.form.clone()).or_default().push(case.clone());
         let size = |case: &Case| case.inputs.iter().map(Tensor::len).sum::<usize>();
         match largest.get(&case.kind) {
             Some(known) if size(known) >= size(&case) => {}
             _ => _ = largest.insert(case.kind.clone(), case),
         }
     }
-    let cases: Vec<Case> = largest.into_values().collect();
+    let mut chosen: Vec<Case> = largest.into_values().collect();
+    chosen.iter().for_each(|case| _ = forms.remove(&case.form));
+    chosen.extend(forms.into_values().enumerate().map(|(at, mut cases)| cases.swap_remove(at % cases.len())));
+    chosen
+}
+
+/// On every Vulkan driver here.
+#[test]
+fn wgpu_agrees() {
+    let cases = covering();
     for device in sx_tests::devices::wgpu() {
         hold(device.name(), Leeway::WGPU, &cases, |case| {
             compiled::on_device(&device, &case.graph, &case.inputs)

@@ -1,6 +1,6 @@
 //! The `wgpu` target, compiler and runtime together: hand-built kernels against a naive evaluation.
 //!
-//! Runs on whatever Vulkan driver `VK_DRIVER_FILES` names. Without one it says so and passes, unless
+//! Runs on all Vulkan drivers that `VK_DRIVER_FILES` names. Without one it says so and passes, unless
 //! `SX_REQUIRE` contains `wgpu`.
 
 #![allow(
@@ -11,8 +11,12 @@
 
 #[path = "wgpu/cases.rs"]
 mod cases;
+#[path = "wgpu/maths.rs"]
+mod maths;
 #[path = "wgpu/naive.rs"]
 mod naive;
+#[path = "wgpu/shapes.rs"]
+mod shapes;
 
 use cases::{Case, Close};
 use sx_artifact::kernel::Mode;
@@ -20,26 +24,27 @@ use sx_artifact::program::*;
 use sx_artifact::tensor::{Data, Tensor};
 use sx_artifact::wgpu::wgpu_bytes;
 use sx_compiler::codegen::wgsl::generate;
-use sx_runtime::device::wgpu::{Options, Wgpu, adapters};
+use sx_runtime::device::wgpu::{Options, Wgpu};
 use sx_runtime::device::{Context, Device, Prepare};
 use sx_runtime::error::Error;
 use sx_tests::compiled::Memory;
+use sx_tests::devices;
 
 /// How a device is used: each way has its own text.
 const WAYS: [(&str, bool, Option<bool>); 3] =
     [("passed through", false, None), ("lowered by wgpu", true, None), ("as a GPU", false, Some(false))];
 
-fn device(wgsl: bool, as_cpu: Option<bool>) -> Option<Wgpu> {
-    let found = adapters();
-    if let Some(reason) = found.reason {
-        let required = std::env::var("SX_REQUIRE").is_ok_and(|list| list.contains("wgpu"));
-        assert!(!required, "SX_REQUIRE asks for wgpu: {reason}");
-        println!("skipped: {reason}");
-        return None;
-    }
-    let device = Wgpu::new(&Options { adapter: None, wgsl, as_cpu }).unwrap();
-    println!("on {}", device.name());
-    Some(device)
+/// Every way to use every driver.
+fn ways() -> impl Iterator<Item = (String, Wgpu)> {
+    WAYS.into_iter().flat_map(|(way, wgsl, as_cpu)| {
+        let devices = devices::wgpu_as(wgsl, as_cpu).into_iter();
+        devices.map(move |device| (format!("{way} on {}", device.name()), device))
+    })
+}
+
+/// A driver, for what does not differ by driver.
+fn device() -> Option<Wgpu> {
+    devices::wgpu().into_iter().next()
 }
 
 fn resource(name: String, dtype: sx_artifact::dtype::DType, len: u64, role: Role) -> Resource {
@@ -125,8 +130,7 @@ fn check(cases: Vec<Case>) {
     let want: Vec<Vec<Data>> = cases.iter().map(|case| naive::run(&case.kernel, &case.inputs)).collect();
     let inputs: Vec<&Tensor> = cases.iter().flat_map(|case| &case.inputs).collect();
     let mut wrong = vec![];
-    for (way, wgsl, as_cpu) in WAYS {
-        let Some(device) = device(wgsl, as_cpu) else { return };
+    for (way, device) in ways() {
         let mut ready = device.prepare(Prepare { program: &program, contents: &files }).unwrap();
         assert_eq!(ready.allocated_bytes(), bytes, "bytes asked of the device");
         let outputs = ready.call(&inputs, Context::default(), Vec::new()).unwrap();
@@ -159,8 +163,7 @@ fn an_index_out_of_range_is_reported_and_reaches_nothing() {
     let (case, bad) = trapping();
     let program = program(std::slice::from_ref(&case));
     let files = Memory(generate(&program).unwrap().files);
-    for (way, wgsl, as_cpu) in WAYS {
-        let Some(device) = device(wgsl, as_cpu) else { return };
+    for (way, device) in ways() {
         let mut ready = device.prepare(Prepare { program: &program, contents: &files }).unwrap();
         let good: Vec<&Tensor> = case.inputs.iter().collect();
         let outputs = ready.call(&good, Context::default(), Vec::new()).unwrap();
@@ -214,7 +217,7 @@ fn steps_copy_and_repeat() {
         sites: vec![],
         origins: vec![],
     };
-    let Some(device) = device(false, None) else { return };
+    let Some(device) = device() else { return };
     let files = Memory(generate(&program).unwrap().files);
     let mut ready = device.prepare(Prepare { program: &program, contents: &files }).unwrap();
     let x = tensor(vec![0f32, 1.0, 2.0, 3.0, 4.0]);
@@ -243,7 +246,7 @@ fn an_argument_larger_than_a_binding_is_bound_in_windows() {
     let generated = generate(&program).unwrap();
     assert_eq!(generated.code.kernels[0].variants[0].dispatches[0].bindings.len(), 3);
     let files = Memory(generated.files);
-    let Some(device) = device(false, None) else { return };
+    let Some(device) = device() else { return };
     let mut ready = device.prepare(Prepare { program: &program, contents: &files }).unwrap();
     let outputs = ready.call(&[&case.inputs[0]], Context::default(), Vec::new()).unwrap();
     assert_eq!(outputs[0].data(), &want[0]);
@@ -252,7 +255,7 @@ fn an_argument_larger_than_a_binding_is_bound_in_windows() {
 #[test]
 fn what_a_device_cannot_do_is_an_error() {
     use sx_artifact::dtype::DType;
-    let Some(device) = device(false, None) else { return };
+    let Some(device) = device() else { return };
     let mut program = program(&[]);
     program.resources.push(resource("huge".to_owned(), DType::I64, 1 << 40, Role::Input));
     let files = Memory(generate(&program).unwrap().files);

@@ -20,6 +20,8 @@ pub struct Case {
     pub name: String,
     /// What kind of case it is: cases that agree here differ only in shapes and values.
     pub kind: String,
+    /// The operation and its shapes: cases that agree here differ only in functions, dtypes and values.
+    pub form: String,
     /// Inputs, broadcasts where the operation needs them, and the operation, with one output.
     pub graph: Graph,
     /// The value of each input.
@@ -86,7 +88,8 @@ pub fn load(name: &str) -> Vec<Case> {
         let kind = kind(written, &inputs, &expected);
         let name = format!("{name}.json, case {at}: {kind}");
         let graph = graph(written, &inputs, &expected).unwrap_or_else(|fault| panic!("{name}: {fault:?}"));
-        Case { name, kind, graph, inputs, expected, subnormal: written.subnormal }
+        let form = form(written, &inputs, &expected);
+        Case { name, kind, form, graph, inputs, expected, subnormal: written.subnormal }
     };
     file.cases.iter().enumerate().map(case).collect()
 }
@@ -110,6 +113,13 @@ fn kind(written: &Written, inputs: &[Tensor], expected: &Tensor) -> String {
     }
     words.dedup();
     words.join(" ")
+}
+
+/// The operation with its attributes and shapes.
+fn form(written: &Written, inputs: &[Tensor], expected: &Tensor) -> String {
+    let Written { op, axes, axis, keepdims, order, start, stop, .. } = written;
+    let shapes: Vec<&[u64]> = inputs.iter().map(Tensor::shape).collect();
+    format!("{op} {shapes:?} {:?} {axes:?} {axis} {keepdims} {order:?} {start} {stop}", expected.shape())
 }
 
 fn graph(written: &Written, inputs: &[Tensor], expected: &Tensor) -> Result<Graph, Fault> {

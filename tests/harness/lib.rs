@@ -6,6 +6,7 @@ pub mod compiled;
 pub mod devices;
 pub mod example;
 pub mod golden;
+pub mod maths;
 pub mod program;
 pub mod random;
 pub mod random_graph;

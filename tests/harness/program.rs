@@ -2,10 +2,15 @@
 
 use std::path::Path;
 
+use sx_artifact::dtype::DType;
+use sx_artifact::tensor::{Data, Tensor};
 use sx_compiler::diag::render::{Paint, render_all};
 use sx_compiler::diag::{Sink, Sources};
 use sx_compiler::driver::weights;
 use sx_compiler::eval::{EvalOptions, Loader, Module, evaluate};
+use sx_compiler::ir::{Graph, NodeId, text};
+
+use crate::random::Random;
 
 /// Imports come from a folder of the repository.
 pub struct Folder<'a>(pub &'a Path);
@@ -65,4 +70,37 @@ pub fn check(name: &str, text: &str, folder: &Path) -> Checked {
         _ = weights::values(&module.params, &[], &mut sink);
     }
     Checked { sources, sink, module }
+}
+
+/// The graph of one expression over inputs, such as `(x [2 3]) (i [2] :i32)`. It keeps no origins, so that it can
+/// be planned without its text.
+pub fn graph(inputs: &str, body: &str) -> Graph {
+    let program = format!("(import sx/nn)\n(defgraph expression ({inputs}) {body})");
+    let mut checked = check("expression.sx", &program, Path::new("."));
+    let Some(module) = checked.module.take() else { panic!("{body}: {}", checked.rendered()) };
+    let printed = text::print(&module.graphs[0], None);
+    text::read(&printed).unwrap_or_else(|error| panic!("{error}\n{printed}"))
+}
+
+/// A value for each input of a graph, the same on every run: floats in [-4, 4), integers below `ids`, masks.
+pub fn values(graph: &Graph, ids: usize) -> Vec<Tensor> {
+    let mut random = Random::new(graph.nodes().len() as u64);
+    let mut value = |id: NodeId| {
+        let ty = graph.ty(id.into());
+        let shape = ty.shape();
+        let mut below = |end: usize| {
+            let count = shape.iter().product::<u64>();
+            (0..count).map(|_| random.below(end)).collect::<Vec<usize>>().into_iter()
+        };
+        let float = |x: usize| x as f32 / 8192.0 - 4.0;
+        let data: Data = match ty.dtype {
+            DType::F32 => below(1 << 16).map(float).collect::<Vec<_>>().into(),
+            DType::Bf16 => below(1 << 16).map(|x| half::bf16::from_f32(float(x))).collect::<Vec<_>>().into(),
+            DType::I32 => below(ids).map(|x| x as i32).collect::<Vec<_>>().into(),
+            DType::I64 => below(ids).map(|x| x as i64).collect::<Vec<_>>().into(),
+            DType::Bool => below(2).map(|x| x == 1).collect::<Vec<_>>().into(),
+        };
+        Tensor::new(&shape, data)
+    };
+    graph.inputs.iter().map(|&id| value(id)).collect()
 }

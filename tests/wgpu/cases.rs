@@ -180,7 +180,7 @@ fn rows(dims: &[u64], along: &[u64], code: Code, stores: Vec<Store>) -> Work {
 }
 
 /// One kernel a kind of argument: each of `fs` over the same values.
-fn table(name: &str, inputs: Vec<Tensor>, fs: &[ScalarFn], dtype: DType, close: Close) -> Case {
+pub(crate) fn table(name: &str, inputs: Vec<Tensor>, fs: &[ScalarFn], dtype: DType, close: Close) -> Case {
     let n = inputs[0].len() as u64;
     let mut code = Code::default();
     let args: Vec<Val> = (0..inputs.len()).map(|i| code.load(i as u32, 0, &[1])).collect();

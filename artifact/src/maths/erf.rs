@@ -10,7 +10,9 @@ use super::{magnitude, poly, with_sign_of};
 pub fn erf<L: Lane>(x: L) -> L {
     let of = L::Bits::of;
     let a = magnitude(x);
-    let near = x + x * poly(x * x, &ERF_NEAR);
+    // As a larger number, of which no share is subnormal.
+    let large = (x * L::of(16_777_216.0)).opaque();
+    let near = (large + large * poly(x * x, &ERF_NEAR)) * L::of(1.0 / 16_777_216.0);
     // From 3.92 on the result rounds to 1, and so it does at 4.
     let clamped = L::Bits::select(of(0x4080_0000).less(a), of(0x4080_0000), a).float();
     let far = with_sign_of(L::of(1.0) - exp_inside(poly(clamped, &ERF_FAR)), x);

@@ -21,7 +21,7 @@ fn reduce<L: Lane>(x: L) -> (L::Bits, L) {
 
 /// `exp(r) - 1` for `|r| <= ln(2) / 2`.
 #[inline(always)]
-fn expm1_reduced<L: Lane>(r: L) -> L {
+pub(super) fn expm1_reduced<L: Lane>(r: L) -> L {
     r + (r * r) * poly(r, &EXP)
 }
 

@@ -1,6 +1,6 @@
 //! `pow`: a logarithm and a product with 36 bits and more, in pairs of floats.
 
-use super::exp::{ROUNDER, exp_inside};
+use super::exp::{ROUNDER, expm1_reduced};
 use super::lane::{BitLane, Lane};
 use super::log::{normal, significand};
 use super::table::{LOG_POW, TWO_LOG2E};
@@ -42,12 +42,10 @@ fn log2_pair<L: Lane>(x: L) -> (L, L) {
 #[inline(always)]
 fn exp2_pair<L: Lane>(p: L, q: L) -> L {
     let total = (p + q).opaque();
-    let n = (total + L::of(ROUNDER)).opaque() - L::of(ROUNDER);
-    let r = (p - n).opaque() + q;
-    // 2^n comes in two factors, the first of which reaches 2^128 / 2.
-    let y = exp_inside(r * L::of(std::f32::consts::LN_2));
-    let exponent = (n + L::of(ROUNDER)).opaque().bits().shl(23);
-    let y = (y.bits() + exponent).float();
+    let shifted = (total + L::of(ROUNDER)).opaque();
+    let n = shifted - L::of(ROUNDER);
+    let r = ((p - n).opaque() + q) * L::of(std::f32::consts::LN_2);
+    let y = ((L::of(1.0) + expm1_reduced(r)).bits() + shifted.bits().shl(23)).float();
     let y = L::select(total.lt(L::of(128.0)), y, L::Bits::of(INF).float());
     L::select(total.lt(L::of(-126.0)), L::of(0.0), y)
 }

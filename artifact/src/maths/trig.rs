@@ -139,17 +139,22 @@ pub fn atan2<L: Lane>(y: L, x: L) -> L {
     let one = L::of(1.0);
     let num = L::select(infinite, L::select(small.eq(of(INF)), one, L::of(0.0)), small.float());
     let den = L::select(infinite | large.eq(of(0)), one, large.float());
-    // Sums and quotients of very large numbers would overflow.
-    let scale = L::select(of(0x7e80_0000).less(den.bits()), L::of(0.25), one);
-    let (num, den) = (num * scale, den * scale);
+    // Sums of very large numbers would overflow, and differences of very small ones be subnormal. It stays true if
+    // nobody sees that the scale could be taken out of them.
+    let scale = L::select(den.bits().less(of(0x2000_0000)), L::of(18_446_744_073_709_551_616.0), one);
+    let scale = L::select(of(0x7e80_0000).less(den.bits()), L::of(0.25), scale);
+    let (num, den) = ((num * scale).opaque(), (den * scale).opaque());
     // atan(q) = pi/4 + atan((q - 1) / (q + 1)) above tan(pi/8)
     let upper = (den * L::of(0.414_213_57)).lt(num);
     let t = L::select(upper, num - den, num) / L::select(upper, num + den, den);
     let z = t * t;
     let part = t + t * (z * poly(z, &ATAN));
     let angle = L::select(upper, L::of(FRAC_PI_4) + part, part);
-    let angle = L::select(steep, L::of(FRAC_PI_2) - (angle - L::of(0.5 * PI[1])), angle);
-    let left = x.bits().less(of(0));
-    let angle = L::select(left, L::of(PI[0]) - (angle - L::of(PI[1])), angle);
+    // Counted from the nearest axis: to or fro, from 0, pi or pi/2, of which the float lacks a share.
+    let left = x.bits() & of(0x8000_0000);
+    let fro = left ^ L::Bits::select(steep, of(0x8000_0000), of(0));
+    let axis = L::Bits::select(left.eq(of(0)), of(0), of(PI[0].to_bits()));
+    let axis = L::Bits::select(steep, of(FRAC_PI_2.to_bits()), axis).float();
+    let angle = axis + (axis * L::of(PI[1] / PI[0]) + (angle.bits() ^ fro).float());
     L::select(x.is_nan() | y.is_nan(), of(NAN).float(), with_sign_of(angle, y))
 }
