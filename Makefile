@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 ENV := . tools/env.sh &&
 
-.PHONY: demo test bench lint docs setup
+.PHONY: demo test bless bench lint docs setup
 
 ## demo: compile the sentence encoder, rank sentences on the CPU and on Vulkan
 demo: setup
@@ -12,6 +12,10 @@ demo: setup
 test: setup
 	$(ENV) cargo test --workspace --quiet
 
+## bless: accept what the tests find as what they should find; read the difference like code
+bless: setup
+	$(ENV) SX_BLESS=1 INSTA_UPDATE=always cargo test --workspace --quiet --test system
+
 ## bench: sx against its peers and the machine's own ceilings; results in bench/results/
 bench:
 	tools/setup.sh bench
@@ -20,6 +24,8 @@ bench:
 ## lint: formatting, and clippy with warnings as errors
 lint:
 	cargo fmt --all --check
+	@# Their modules are declared by a macro, so cargo fmt does not find them.
+	rustfmt --check compiler/src/ops/scalar/*.rs
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 
 ## docs: the crates' pages, in target/doc/

@@ -100,31 +100,6 @@ fn sx_mod64(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
     return select(r, sx_add64(r, b), (r.x | r.y) != 0u && ((r.y ^ b.y) >> 31u) == 1u);
 }
 
-fn sx_pow64(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
-    let one = vec2<u32>(1u, 0u);
-    let minus = vec2<u32>(0xffffffffu, 0xffffffffu);
-    if ((b.y >> 31u) == 1u) {
-        if (sx_eq64(a, one)) {
-            return one;
-        }
-        if (sx_eq64(a, minus)) {
-            return select(one, minus, (b.x & 1u) == 1u);
-        }
-        return vec2<u32>(0u, 0u);
-    }
-    var result = one;
-    var base = a;
-    var n = b;
-    while ((n.x | n.y) != 0u) {
-        if ((n.x & 1u) == 1u) {
-            result = sx_mul64(result, base);
-        }
-        base = sx_mul64(base, base);
-        n = sx_shr64(n, 1u);
-    }
-    return result;
-}
-
 // To the nearest f32, ties to even.
 fn sx_f32_of_i64(a: vec2<u32>) -> f32 {
     let sign = a.y & 0x80000000u;

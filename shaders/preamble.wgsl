@@ -12,20 +12,3 @@ fn sx_neg(x: f32) -> f32 {
 fn sx_abs(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) & 0x7fffffffu);
 }
-
-// Wraps; a negative power of anything but 1 and -1 truncates to 0.
-fn sx_pow_i32(a: i32, b: i32) -> i32 {
-    if (b < 0) {
-        return select(select(0, select(1, -1, (b & 1) == 1), a == -1), 1, a == 1);
-    }
-    var result = 1;
-    var base = a;
-    for (var n = b; n > 0; n >>= 1u) {
-        if ((n & 1) == 1) {
-            result *= base;
-        }
-        base *= base;
-    }
-    return result;
-}
-

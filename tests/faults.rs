@@ -105,7 +105,5 @@ fn every_refusal() {
         refusal("as", &[ty(F32, &[2])], node(Op::As(As { domain: Domain::Prob { over: 1 } }))),
         refusal("as", &[ty(F32, &[2])], node(Op::As(As { domain: Domain::Mask }))),
     ];
-    let text = all.join("\n\n") + "\n";
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/faults.txt");
-    sx_tests::golden::check(path, &text);
+    crate::snapshot::check("snapshots", "faults", &all.join("\n\n"));
 }

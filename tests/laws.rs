@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 use sx_artifact::dtype::DType;
-use sx_artifact::scalar::ScalarFn;
+use sx_artifact::scalar::{Class, ScalarFn};
 use sx_artifact::tensor::{Data, Tensor};
 use sx_compiler::ir::op::Map;
 use sx_compiler::ir::{Domain, Interval, Op, Type};
@@ -58,8 +58,7 @@ fn ranges_around(x: f64) -> [Interval; 5] {
 /// The functions from numbers to numbers that take `dtype`.
 fn numeric(dtype: DType) -> impl Iterator<Item = ScalarFn> {
     let takes = move |f: &ScalarFn| {
-        let record = def(*f);
-        record.takes.holds(dtype) && matches!(record.image, Image::Range(_) | Image::Wrapping(_))
+        Kind::of(*f).holds(dtype) && matches!(def(*f).image, Image::Range(_) | Image::Wrapping(_))
     };
     ScalarFn::ALL.iter().copied().filter(takes)
 }
@@ -154,8 +153,7 @@ fn records_agree_with_the_list_of_names() {
     let mut names = HashSet::new();
     for &f in ScalarFn::ALL {
         let record = def(f);
-        assert_eq!(record.name, f.name(), "{f:?}");
-        assert!(names.insert(record.name), "two functions are called {}", record.name);
+        assert!(names.insert(f.name()), "two functions are called {}", f.name());
         assert_eq!(record.valid.len(), f.arity(), "{f:?}");
         let arity = match record.eval {
             Eval::Float1(_) | Eval::Number1(..) | Eval::Mask1(_) => 1,
@@ -163,14 +161,18 @@ fn records_agree_with_the_list_of_names() {
             Eval::Choose => 3,
         };
         assert_eq!(arity, f.arity(), "{f:?}");
+        let takes = Kind::of(f);
         let fits = match record.eval {
-            Eval::Float1(_) | Eval::Float2(_) => record.takes == Kind::Float,
-            Eval::Number1(..) | Eval::Number2(..) => record.takes == Kind::Number,
-            Eval::Test(..) => matches!(record.takes, Kind::Number | Kind::Any),
-            Eval::Mask1(_) | Eval::Mask2(_) => record.takes == Kind::Mask,
-            Eval::Choose => record.takes == Kind::MaskThenAny,
+            Eval::Float1(_) | Eval::Float2(_) => takes == Kind::Float,
+            Eval::Number1(..) | Eval::Number2(..) => takes == Kind::Number,
+            Eval::Test(..) => matches!(takes, Kind::Number | Kind::Any),
+            Eval::Mask1(_) | Eval::Mask2(_) => takes == Kind::Mask,
+            Eval::Choose => takes == Kind::MaskThenAny,
         };
-        assert!(fits, "{f:?} takes {} and has no meaning for them", record.takes.words());
+        assert!(fits, "{f:?} takes {} and has no meaning for them", takes.words());
+        assert_eq!(matches!(record.image, Image::Mask), f.result() == Class::Truth, "{f:?}");
+        let called = record.signature.strip_prefix('(').and_then(|rest| rest.split(' ').next());
+        assert_eq!(called, Some(f.name()), "{f:?}");
         assert!(!record.summary.ends_with('.') && record.example.contains(" ; => "), "{f:?}");
     }
 }
@@ -181,14 +183,14 @@ fn dtypes_are_refused_by_the_record() {
     for &f in ScalarFn::ALL {
         for dtype in DType::ALL {
             let mut args = vec![Type::plain(dtype, &[3]); f.arity()];
-            if def(f).takes == Kind::MaskThenAny {
+            if Kind::of(f) == Kind::MaskThenAny {
                 args[0] = Type::plain(DType::Bool, &[3]);
             }
             let result = rules(&Op::Map(Map { f })).infer(&args);
-            assert_eq!(result.is_ok(), def(f).takes.holds(dtype), "{f:?} of {dtype}: {result:?}");
+            assert_eq!(result.is_ok(), Kind::of(f).holds(dtype), "{f:?} of {dtype}: {result:?}");
             match result {
                 Err(Fault::MaskArithmetic { .. }) => assert_eq!(dtype, DType::Bool),
-                Err(Fault::MaskNeeded { .. }) => assert_eq!(def(f).takes, Kind::Mask),
+                Err(Fault::MaskNeeded { .. }) => assert_eq!(Kind::of(f), Kind::Mask),
                 Err(fault) => assert!(matches!(fault, Fault::Dtype { .. }), "{f:?} of {dtype}: {fault:?}"),
                 Ok(_) => {}
             }

@@ -5,39 +5,48 @@
 
 #![allow(clippy::print_stdout, reason = "a scan is run for what it prints")]
 
-use std::thread;
-use sx_artifact::maths::{binary_f32, unary_f32};
+use sx_artifact::dtype::DType;
 use sx_artifact::scalar::ScalarFn;
+use sx_artifact::tensor::{Data, Tensor};
+use sx_compiler::ir::{Graph, Marks, Type, Value};
+use sx_compiler::ops::Builder;
+use sx_runtime::device::cpu::Cpu;
 use sx_tests::maths::special::{self, SPECIAL};
 use sx_tests::maths::{Sample, Worst, functions, meaning};
+use sx_tests::{compiled, sample};
 
-/// The library's function, of one argument or of two.
-fn library(f: ScalarFn) -> impl Fn(f32, f32) -> f32 + Sync {
-    let (one, two) = (unary_f32(f), binary_f32(f));
-    move |x, y| match (one, two) {
-        (Some(one), _) => one(x),
-        (None, Some(two)) => two(x, y),
-        (None, None) => panic!("{} is not in the library", f.name()),
-    }
+/// How many arguments the device is given at once.
+const BATCH: u64 = 1 << 20;
+
+/// The function of each argument, or each pair, as the CPU computes it.
+fn computed(f: ScalarFn, args: &[(f32, f32)]) -> Vec<f32> {
+    let mut graph = Graph::new("maths");
+    let origin = sample::nowhere(&mut graph);
+    let mut b = Builder::at(&mut graph, origin, Marks::default());
+    let shape = [args.len() as u64];
+    let names = &["x", "y"][..f.arity()];
+    let inputs: Vec<Value> =
+        names.iter().map(|name| sample::input(&mut b, name, Type::plain(DType::F32, &shape))).collect();
+    let result = b.map(f, &inputs).expect("it takes floats");
+    sample::output(&mut graph, "out", result);
+    let (x, y): (Vec<f32>, Vec<f32>) = args.iter().copied().unzip();
+    let tensors = [x, y].map(|values| Tensor::new(&shape, values.into()));
+    let outputs = compiled::on_device(&Cpu, &graph, &tensors[..f.arity()]).expect("the CPU runs it");
+    let Data::F32(values) = outputs[0].data() else { panic!("{} gives floats", f.name()) };
+    values.to_vec()
 }
 
-/// The largest distance over a sample, which every core takes a share of.
+/// The largest distance over a sample.
 fn worst(f: ScalarFn, sample: Sample) -> Worst {
-    let cores = thread::available_parallelism().map_or(1, usize::from) as u64;
-    let share = |core: u64| {
-        let (count, compute) = (sample.len(f), library(f));
-        let mut worst = Worst::default();
-        for at in count * core / cores..count * (core + 1) / cores {
-            let (x, y) = sample.at(f, at);
-            worst.see((x, y), compute(x, y), meaning(f, f64::from(x), f64::from(y)));
+    let mut worst = Worst::default();
+    for start in (0..sample.len(f)).step_by(BATCH as usize) {
+        let places = start..(start + BATCH).min(sample.len(f));
+        let args: Vec<(f32, f32)> = places.map(|at| sample.at(f, at)).collect();
+        for (&(x, y), got) in args.iter().zip(computed(f, &args)) {
+            worst.see((x, y), got, meaning(f, f64::from(x), f64::from(y)));
         }
-        worst
-    };
-    thread::scope(|scope| {
-        let shares: Vec<_> = (0..cores).map(|core| scope.spawn(move || share(core))).collect();
-        let found = shares.into_iter().map(|share| share.join().expect("a share that ends"));
-        found.fold(Worst::default(), Worst::or)
-    })
+    }
+    worst
 }
 
 #[test]
@@ -56,7 +65,7 @@ fn functions_keep_their_bounds() {
 #[test]
 fn special_values_are_the_promised_ones() {
     let of = |&special: &(ScalarFn, f32, f32, f32)| {
-        special::complaint(special, library(special.0)(special.1, special.2))
+        special::complaint(special, computed(special.0, &[(special.1, special.2)])[0])
     };
     let wrong: Vec<String> = SPECIAL.iter().filter_map(of).collect();
     sx_tests::assert_none(&wrong);

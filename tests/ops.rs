@@ -6,7 +6,7 @@ use sx_artifact::scalar::ScalarFn;
 use sx_artifact::tensor::Tensor;
 use sx_compiler::ir::Op;
 use sx_compiler::ir::op::{Gather, Index};
-use sx_compiler::ops::scalar::{Kind, def};
+use sx_compiler::ops::scalar::Kind;
 use sx_compiler::ops::{Trap, rules};
 use sx_runtime::device::Device;
 use sx_runtime::device::cpu::Cpu;
@@ -82,8 +82,8 @@ fn indices_outside_their_axis_trap() {
 fn every_operation_and_dtype_has_cases() {
     let kinds: BTreeSet<String> = cases::all().into_iter().map(|case| case.kind).collect();
     for &f in ScalarFn::ALL {
-        for dtype in DType::ALL.into_iter().filter(|&dtype| def(f).takes.holds(dtype)) {
-            let first = if def(f).takes == Kind::MaskThenAny { DType::Bool } else { dtype };
+        for dtype in DType::ALL.into_iter().filter(|&dtype| Kind::of(f).holds(dtype)) {
+            let first = if Kind::of(f) == Kind::MaskThenAny { DType::Bool } else { dtype };
             let kind = format!("map {} {first}", f.name());
             assert!(kinds.contains(&kind), "no case for `{kind}`: see ops/expected.py");
         }

@@ -4,19 +4,23 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// A file that the system would not read or write.
+#[derive(Debug)]
+pub struct FileError {
+    /// What was tried: `read` or `write`.
+    pub action: &'static str,
+    /// The file.
+    pub path: PathBuf,
+    /// What the system said.
+    pub source: io::Error,
+}
+
 /// What is wrong with an artifact, and where.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
     /// The file system refused.
-    Io {
-        /// What was tried, such as `read` or `write`.
-        action: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Io(FileError),
     /// The bytes are something else than an artifact.
     NotAnArtifact {
         /// What they look like.
@@ -62,10 +66,27 @@ pub enum Error {
     },
 }
 
+impl FileError {
+    /// What the system says becomes an error with what was tried and where.
+    pub(crate) fn on<E>(
+        action: &'static str,
+        path: &Path,
+        wrapped: fn(FileError) -> E,
+    ) -> impl FnOnce(io::Error) -> E {
+        let path = path.to_owned();
+        move |source| wrapped(FileError { action, path, source })
+    }
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot {} `{}`: {}", self.action, self.path.display(), reason(&self.source))
+    }
+}
+
 impl Error {
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
-        let path = path.to_owned();
-        move |source| Error::Io { action, path, source }
+        FileError::on(action, path, Error::Io)
     }
 
     pub(crate) fn container(what: impl Into<String>) -> Error {
@@ -84,9 +105,7 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Io { action, path, source } => {
-                write!(f, "cannot {action} `{}`: {}", path.display(), reason(source))
-            }
+            Error::Io(refused) => refused.fmt(f),
             Error::NotAnArtifact { because } => {
                 write!(f, "not an sx artifact: {because}; `sxc build` makes one")
             }
@@ -117,14 +136,14 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Error::Io { source, .. } => Some(source),
+            Error::Io(refused) => Some(&refused.source),
             _ => None,
         }
     }
 }
 
 /// What the system said, in words where its own are poor.
-pub(crate) fn reason(error: &io::Error) -> String {
+fn reason(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "there is no such file".to_owned(),
         io::ErrorKind::PermissionDenied => "permission denied".to_owned(),

@@ -192,9 +192,9 @@ impl Inst {
             Inst::Const(Const::Bool(_)) => Some(Reg::Bool),
             Inst::Index { reg, .. } | Inst::Acc { reg } => Some(*reg),
             Inst::Load { access, .. } => args.get(access.arg as usize).map(|arg| Reg::of(arg.dtype)),
-            Inst::Call { f, .. } if f.is_comparison() => Some(Reg::Bool),
-            Inst::Call { f: ScalarFn::Where, args } => args.get(1).copied().and_then(of),
-            Inst::Call { args, .. } => args.first().copied().and_then(of),
+            Inst::Call { f, args } => {
+                f.gives(&args.iter().map(|&arg| of(arg)).collect::<Option<Vec<Reg>>>()?)
+            }
             Inst::Convert { to, .. } => Some(*to),
             Inst::RoundBf16 { x } | Inst::Bounded { x, .. } | Inst::Fold { x, .. } => of(*x),
         }

@@ -75,7 +75,7 @@ enum Slack {
 }
 
 fn slack(case: &Case, node: &Node, leeway: Leeway) -> Slack {
-    match rules(&node.op).tolerance() {
+    match rules(&node.op).about().tolerance {
         Tolerance::Exact => Slack::Exact,
         Tolerance::Rounded if leeway.rounds_loosely => Slack::Ulps(1.0),
         Tolerance::Rounded => Slack::Exact,

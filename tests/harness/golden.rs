@@ -1,4 +1,5 @@
-//! Expected texts that live in files. A whole file is one ([`check`]), or a program, then sections of comments that say what became of it.
+//! Expected texts that are for people as well: a page of the book ([`check`]), or a program, then sections of
+//! comments that say what became of it ([`sections`]).
 //!
 //! ```text
 //! ;; What it shows.

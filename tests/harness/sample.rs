@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use sx_artifact::dtype::DType;
 use sx_artifact::kernel::FoldOp;
-use sx_artifact::scalar::ScalarFn;
+use sx_artifact::scalar::{Class, ScalarFn};
 use sx_artifact::tensor::{Data, Tensor};
 use sx_compiler::diag::{FileId, Span};
 use sx_compiler::ir::op::*;
@@ -59,12 +59,8 @@ fn build() -> Result<Graph, Fault> {
     let product = b.matmul(Matmul { out_f32: false }, flat, turned)?;
     let zero = constant(&mut b, &[], vec![0.1f32].into());
     let scaled = b.map(ScalarFn::Mul, &[product, zero])?;
-    for &f in ScalarFn::ALL {
-        let args = match f {
-            ScalarFn::And | ScalarFn::Or | ScalarFn::Not | ScalarFn::Where => continue,
-            _ => vec![scaled; f.arity()],
-        };
-        b.map(f, &args)?;
+    for &f in ScalarFn::ALL.iter().filter(|f| f.args()[0] != Class::Truth) {
+        b.map(f, &vec![scaled; f.arity()])?;
     }
     let odd = [f32::NAN, -0.0, f32::INFINITY, f32::MIN_POSITIVE, f32::from_bits(0xffc0_0001), 1e30].to_vec();
     let odd = constant(&mut b, &[6], odd.into());

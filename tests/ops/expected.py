@@ -153,7 +153,7 @@ FLOAT_NATIVE1 = {"sqrt": np.sqrt, "floor": np.floor, "ceil": np.ceil, "round": n
 # Computed in float64.
 FLOAT1 = {"rsqrt": lambda x: 1 / np.sqrt(x), "exp": np.exp, "log": np.log, "expm1": np.expm1, "log1p": np.log1p,
           "sin": np.sin, "cos": np.cos, "tanh": np.tanh, "asin": np.arcsin, "acos": np.arccos,
-          "erf": np.vectorize(math.erf, otypes=[np.float64])}
+          "erf": np.vectorize(math.erf, otypes=[np.float64]), "cbrt": np.cbrt}
 FLOAT2 = {"pow": np.power, "atan2": np.arctan2}
 TESTS = {"=": np.equal, "!=": np.not_equal, "<": np.less, "<=": np.less_equal, ">": np.greater,
          ">=": np.greater_equal}

@@ -8,6 +8,7 @@
 //! Read in this order: [`lane`], [`exp`](mod@exp), [`log`](mod@log), `trig`, `pow`, `erf`, then [`exact`], whose
 //! functions have one right answer. `table.rs` is made by `fit.py`.
 
+mod cbrt;
 mod erf;
 pub mod exact;
 mod exp;
@@ -20,13 +21,13 @@ mod table;
 mod tests;
 mod trig;
 
+pub use self::cbrt::cbrt;
 pub use self::erf::erf;
 pub use self::exp::{exp, expm1, tanh};
 pub use self::log::{log, log1p};
 pub use self::pow::pow;
 pub use self::trig::{acos, asin, atan2, cos, sin};
 
-use crate::scalar::ScalarFn;
 use lane::{BitLane, Lane};
 
 /// The bits of infinity.
@@ -60,44 +61,4 @@ fn poly<L: Lane, const N: usize>(x: L, c: &[f32; N]) -> L {
 #[inline(always)]
 pub fn rsqrt<L: Lane>(x: L) -> L {
     L::of(1.0) / x.sqrt()
-}
-
-/// The function of one float that `f` is, or `None` where it takes more or is no function of floats.
-pub fn unary_f32(f: ScalarFn) -> Option<fn(f32) -> f32> {
-    Some(match f {
-        ScalarFn::Exp => exp,
-        ScalarFn::Log => log,
-        ScalarFn::Expm1 => expm1,
-        ScalarFn::Log1p => log1p,
-        ScalarFn::Sin => sin,
-        ScalarFn::Cos => cos,
-        ScalarFn::Tanh => tanh,
-        ScalarFn::Asin => asin,
-        ScalarFn::Acos => acos,
-        ScalarFn::Erf => erf,
-        ScalarFn::Rsqrt => rsqrt,
-        ScalarFn::Sqrt => f32::sqrt,
-        ScalarFn::Neg => |x| -x,
-        ScalarFn::Abs => f32::abs,
-        ScalarFn::Floor => f32::floor,
-        ScalarFn::Ceil => f32::ceil,
-        ScalarFn::Round => f32::round_ties_even,
-        _ => return None,
-    })
-}
-
-/// The function of two floats that `f` is, or `None` where it is none.
-pub fn binary_f32(f: ScalarFn) -> Option<fn(f32, f32) -> f32> {
-    Some(match f {
-        ScalarFn::Add => |a, b| a + b,
-        ScalarFn::Sub => |a, b| a - b,
-        ScalarFn::Mul => |a, b| a * b,
-        ScalarFn::Div => |a, b| a / b,
-        ScalarFn::Mod => exact::modulo,
-        ScalarFn::Maximum => exact::maximum,
-        ScalarFn::Minimum => exact::minimum,
-        ScalarFn::Pow => pow,
-        ScalarFn::Atan2 => atan2,
-        _ => return None,
-    })
 }

@@ -1,7 +1,7 @@
 //! Why a value cannot be an input, or a file not be read or written.
 
 use crate::dtype::DType;
-use crate::error::reason;
+use crate::error::FileError;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,14 +11,7 @@ use std::path::{Path, PathBuf};
 #[non_exhaustive]
 pub enum Error {
     /// The file system refused.
-    Io {
-        /// What was tried: `read` or `write`.
-        action: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Io(FileError),
     /// A file that does not hold what its name says.
     File {
         /// The file.
@@ -84,8 +77,7 @@ pub enum Mismatch {
 
 impl Error {
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
-        let path = path.to_owned();
-        move |source| Error::Io { action, path, source }
+        FileError::on(action, path, Error::Io)
     }
 
     pub(crate) fn file(path: &Path, what: impl Into<String>) -> Error {
@@ -100,9 +92,7 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Io { action, path, source } => {
-                write!(f, "cannot {action} `{}`: {}", path.display(), reason(source))
-            }
+            Error::Io(refused) => refused.fmt(f),
             Error::File { path, what } => write!(f, "`{}`: {what}", path.display()),
             Error::NoKey { path, key, has } => {
                 write!(f, "`{}` has no tensor `{key}`; {}", path.display(), listed(has))
@@ -146,7 +136,7 @@ impl fmt::Display for Mismatch {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Error::Io { source, .. } => Some(source),
+            Error::Io(refused) => Some(&refused.source),
             _ => None,
         }
     }

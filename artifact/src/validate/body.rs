@@ -187,48 +187,12 @@ fn fold(op: FoldOp, x: Val, place: &Place<'_>, values: &Values) -> Checked {
     if fits { Ok(()) } else { Err(format!("{op:?} does not fold {found:?}")) }
 }
 
-/// What the arguments of a scalar function may be.
-enum Takes {
-    /// One numeric type.
-    Numbers,
-    /// `F32`.
-    Floats,
-    /// Truth values.
-    Truths,
-    /// One type, any.
-    Alike,
-    /// A truth value and two of one type.
-    Choice,
-}
-
-fn takes(f: ScalarFn) -> Takes {
-    use ScalarFn::*;
-    match f {
-        Add | Sub | Mul | Div | Mod | Maximum | Minimum | Neg | Abs | Lt | Le | Gt | Ge => Takes::Numbers,
-        Pow | Atan2 | Sqrt | Rsqrt | Exp | Log | Expm1 | Log1p | Sin | Cos | Tanh | Asin | Acos | Erf => {
-            Takes::Floats
-        }
-        Floor | Ceil | Round => Takes::Floats,
-        Eq | Ne => Takes::Alike,
-        And | Or | Not => Takes::Truths,
-        Where => Takes::Choice,
-    }
-}
-
 fn call(f: ScalarFn, args: &[Val], values: &Values) -> Checked {
     if args.len() != f.arity() {
         return Err(format!("`{}` takes {} arguments and is given {}", f.name(), f.arity(), args.len()));
     }
     let regs = args.iter().map(|&arg| values.reg(arg)).collect::<Checked<Vec<Reg>>>()?;
-    let alike = regs.windows(2).all(|pair| pair[0] == pair[1]);
-    let fits = match takes(f) {
-        Takes::Numbers => alike && regs[0] != Reg::Bool,
-        Takes::Floats => alike && regs[0] == Reg::F32,
-        Takes::Truths => alike && regs[0] == Reg::Bool,
-        Takes::Alike => alike,
-        Takes::Choice => regs[0] == Reg::Bool && regs[1] == regs[2],
-    };
-    if fits { Ok(()) } else { Err(format!("`{}` does not take {regs:?}", f.name())) }
+    if f.takes(&regs) { Ok(()) } else { Err(format!("`{}` does not take {regs:?}", f.name())) }
 }
 
 /// Checks what a body writes: types, bounds, and that no two points share an element.

@@ -1,4 +1,4 @@
 //! From kernels to the code of each target.
 
-pub mod maths;
+mod maths;
 pub mod wgsl;

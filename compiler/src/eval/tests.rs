@@ -69,7 +69,7 @@ pub(super) fn short(graph: &Graph) -> String {
         let name = match &node.op {
             Op::Input(input) => format!("input {}", input.name),
             Op::Param(param) => format!("param {}", param.name),
-            op => crate::ops::rules(op).name().to_string(),
+            op => crate::ops::rules(op).about().name.to_string(),
         };
         let args: String = node.args.iter().map(|arg| format!(" %{}", arg.node.0)).collect();
         lines.push(format!("%{} = {name}{args} : {}", id.0, node.results[0]));

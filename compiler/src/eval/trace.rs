@@ -110,7 +110,7 @@ impl Machine<'_> {
 
     /// Appends a node with one result whose operands fit; should they not, the fault is shown at `span`.
     pub(super) fn trusted(&mut self, op: Op, args: &[ir::Value], span: Span) -> Eval<ir::Value> {
-        let name = rules(&op).name().to_string();
+        let name = rules(&op).about().name.to_string();
         match self.emit(op, args, span) {
             Ok(values) => Ok(values[0]),
             Err(fault) => Err(self.report(fault.diagnostic(&name, span, &[]))),

@@ -61,11 +61,8 @@ impl BodyBuilder {
 
     /// A scalar function.
     pub fn call(&mut self, f: ScalarFn, args: Vec<Val>) -> Val {
-        let reg = match f {
-            f if f.is_comparison() => Reg::Bool,
-            ScalarFn::Where => self.reg(args[1]),
-            _ => self.reg(args[0]),
-        };
+        let regs: Vec<Reg> = args.iter().map(|&arg| self.reg(arg)).collect();
+        let reg = f.gives(&regs).expect("a call has its arguments");
         self.inst(Inst::Call { f, args }, reg)
     }
 

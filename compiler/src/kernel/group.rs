@@ -7,7 +7,7 @@
 use super::lower::{Lowered, Retry, lower};
 use crate::ir::{Domain, Graph, NodeId, Op, Value};
 use std::collections::{BTreeSet, HashMap, HashSet};
-use sx_artifact::scalar::ScalarFn;
+use sx_artifact::scalar::{Cost, ScalarFn};
 use sx_artifact::tensor::Data;
 
 /// Values whose cost is at most this are computed again rather than stored.
@@ -407,11 +407,9 @@ fn own_cost(op: &Op) -> u32 {
 }
 
 fn scalar_cost(f: ScalarFn) -> u32 {
-    use ScalarFn::*;
-    match f {
-        Add | Sub | Mul | Maximum | Minimum | Eq | Ne | Lt | Le | Gt | Ge | And | Or | Not | Where | Neg
-        | Abs | Floor | Ceil | Round => 1,
-        Div | Mod | Sqrt | Rsqrt => 3,
-        Pow | Atan2 | Exp | Log | Expm1 | Log1p | Sin | Cos | Tanh | Asin | Acos | Erf => 8,
+    match f.cost() {
+        Cost::Simple => 1,
+        Cost::Division => 3,
+        Cost::Series => 8,
     }
 }

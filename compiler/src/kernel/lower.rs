@@ -285,19 +285,8 @@ impl<'a> Lowering<'a> {
             args.push(self.value(operand, at, guard)?);
         }
         let y = self.body.call(f, args);
-        let exact = f.is_comparison()
-            || matches!(
-                f,
-                ScalarFn::Neg
-                    | ScalarFn::Abs
-                    | ScalarFn::Maximum
-                    | ScalarFn::Minimum
-                    | ScalarFn::Where
-                    | ScalarFn::Floor
-                    | ScalarFn::Ceil
-                    | ScalarFn::Round
-            );
-        Ok(if exact { y } else { self.body.rounded(y, self.graph.ty(v).dtype) })
+        let rounds = crate::ops::scalar::def(f).rounds;
+        Ok(if rounds { self.body.rounded(y, self.graph.ty(v).dtype) } else { y })
     }
 
     /// `at` on the axes of a broadcast's operand.

@@ -1,33 +1,21 @@
 //! Repetition along axes.
 
-use super::{Fault, Rules, Tolerance, Trap, shape, walk};
+use super::{About, Fault, Rules, Tolerance, Trap, shape, walk};
 use crate::ir::op::Broadcast;
 use crate::ir::{Dim, Type};
 use sx_artifact::tensor::Tensor;
 
 impl Rules for Broadcast {
-    fn name(&self) -> &str {
-        "broadcast"
-    }
-
-    fn signature(&self) -> &'static str {
-        "(broadcast-to x shape)"
-    }
-
-    fn summary(&self) -> &'static str {
-        "repeats a tensor along axes of size 1 and new leading axes, as NumPy does"
-    }
-
-    fn takes(&self) -> &'static str {
-        "every dtype"
-    }
-
-    fn domain(&self) -> &'static str {
-        "kept; a range where its axis is repeated"
-    }
-
-    fn example(&self) -> &'static str {
-        "(broadcast-to (iota [2]) [2 2]) ; => [[0 1] [0 1]]"
+    fn about(&self) -> About<'_> {
+        About {
+            name: "broadcast",
+            signature: "(broadcast-to x shape)",
+            summary: "repeats a tensor along axes of size 1 and new leading axes, as NumPy does",
+            takes: "every dtype",
+            domain: "kept; a range where its axis is repeated",
+            example: "(broadcast-to (iota [2]) [2 2]) ; => [[0 1] [0 1]]",
+            tolerance: Tolerance::Exact,
+        }
     }
 
     fn infer(&self, args: &[Type]) -> Result<Vec<Type>, Fault> {
@@ -57,10 +45,6 @@ impl Rules for Broadcast {
             })
             .collect();
         Ok(vec![walk::picked(x, &to, walk::offsets(&to, &strides))])
-    }
-
-    fn tolerance(&self) -> Tolerance {
-        Tolerance::Exact
     }
 }
 

@@ -1,7 +1,7 @@
 //! Changes of dtype, and of domain alone.
 
 use super::walk::to_bf16;
-use super::{Fault, Rules, Tolerance, Trap, sense, shape};
+use super::{About, Fault, Rules, Tolerance, Trap, sense, shape};
 use crate::ir::op::{As, Cast};
 use crate::ir::{Domain, Interval, Type};
 use half::bf16;
@@ -9,29 +9,17 @@ use sx_artifact::dtype::DType;
 use sx_artifact::tensor::{Data, Tensor};
 
 impl Rules for Cast {
-    fn name(&self) -> &str {
-        "cast"
-    }
-
-    fn signature(&self) -> &'static str {
-        "(cast x dtype)"
-    }
-
-    fn summary(&self) -> &'static str {
-        "the values in another dtype: floats become integers by truncation and saturate, NaN is 0; integers wrap; \
-         truth values are 1 and 0; numbers are true unless 0"
-    }
-
-    fn takes(&self) -> &'static str {
-        "every dtype"
-    }
-
-    fn domain(&self) -> &'static str {
-        "kept where the new dtype can have it, else its range; Binary of a Mask"
-    }
-
-    fn example(&self) -> &'static str {
-        "(cast (full [2] 2.75) :i32) ; => [2 2]"
+    fn about(&self) -> About<'_> {
+        About {
+            name: "cast",
+            signature: "(cast x dtype)",
+            summary: "the values in another dtype: floats become integers by truncation and saturate, NaN is 0; integers wrap; \
+         truth values are 1 and 0; numbers are true unless 0",
+            takes: "every dtype",
+            domain: "kept where the new dtype can have it, else its range; Binary of a Mask",
+            example: "(cast (full [2] 2.75) :i32) ; => [2 2]",
+            tolerance: Tolerance::Exact,
+        }
     }
 
     fn infer(&self, args: &[Type]) -> Result<Vec<Type>, Fault> {
@@ -42,10 +30,6 @@ impl Rules for Cast {
 
     fn reference(&self, args: &[&Tensor]) -> Result<Vec<Tensor>, Trap> {
         Ok(vec![Tensor::new(args[0].shape(), converted(args[0].data(), self.dtype))])
-    }
-
-    fn tolerance(&self) -> Tolerance {
-        Tolerance::Exact
     }
 }
 
@@ -114,28 +98,16 @@ pub fn converted(data: &Data, dtype: DType) -> Data {
 }
 
 impl Rules for As {
-    fn name(&self) -> &str {
-        "as"
-    }
-
-    fn signature(&self) -> &'static str {
-        "(as x domain)"
-    }
-
-    fn summary(&self) -> &'static str {
-        "the value itself, asserted to be of a domain"
-    }
-
-    fn takes(&self) -> &'static str {
-        "every dtype that can have the domain"
-    }
-
-    fn domain(&self) -> &'static str {
-        "the one that is asserted"
-    }
-
-    fn example(&self) -> &'static str {
-        "(as (zeros [2]) Unit) ; => [0.0 0.0]"
+    fn about(&self) -> About<'_> {
+        About {
+            name: "as",
+            signature: "(as x domain)",
+            summary: "the value itself, asserted to be of a domain",
+            takes: "every dtype that can have the domain",
+            domain: "the one that is asserted",
+            example: "(as (zeros [2]) Unit) ; => [0.0 0.0]",
+            tolerance: Tolerance::Exact,
+        }
     }
 
     fn infer(&self, args: &[Type]) -> Result<Vec<Type>, Fault> {
@@ -146,9 +118,5 @@ impl Rules for As {
 
     fn reference(&self, args: &[&Tensor]) -> Result<Vec<Tensor>, Trap> {
         Ok(vec![args[0].clone()])
-    }
-
-    fn tolerance(&self) -> Tolerance {
-        Tolerance::Exact
     }
 }

@@ -1,6 +1,6 @@
 //! Library functions that stand in a graph as one node with a region.
 
-use super::{Fault, Rules, Tolerance, Trap, region};
+use super::{About, Fault, Rules, Tolerance, Trap, region};
 use crate::ir::op::Composite;
 use crate::ir::{Domain, Graph, Interval, Op, Type};
 use std::sync::Arc;
@@ -8,28 +8,16 @@ use sx_artifact::kernel::FoldOp;
 use sx_artifact::tensor::Tensor;
 
 impl Rules for Composite {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn signature(&self) -> &'static str {
-        ""
-    }
-
-    fn summary(&self) -> &'static str {
-        "a library function, with what it computes as a region"
-    }
-
-    fn takes(&self) -> &'static str {
-        "what its region takes"
-    }
-
-    fn domain(&self) -> &'static str {
-        "by its name, or that of its region"
-    }
-
-    fn example(&self) -> &'static str {
-        ""
+    fn about(&self) -> About<'_> {
+        About {
+            name: &self.name,
+            signature: "",
+            summary: "a library function, with what it computes as a region",
+            takes: "what its region takes",
+            domain: "by its name, or that of its region",
+            example: "",
+            tolerance: Tolerance::Region,
+        }
     }
 
     fn infer(&self, args: &[Type]) -> Result<Vec<Type>, Fault> {
@@ -53,10 +41,6 @@ impl Rules for Composite {
         let outputs = region::evaluate(&self.region, &|id, _| position(id).map(|at| args[at].clone()));
         let outputs = outputs.map_err(|(_, trap)| trap)?;
         Ok(outputs.into_iter().map(Arc::unwrap_or_clone).collect())
-    }
-
-    fn tolerance(&self) -> Tolerance {
-        Tolerance::Region
     }
 }
 

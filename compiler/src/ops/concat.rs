@@ -1,33 +1,21 @@
 //! Operands one after the other along an axis.
 
-use super::{Fault, Rules, Tolerance, Trap, shape};
+use super::{About, Fault, Rules, Tolerance, Trap, shape};
 use crate::ir::op::Concat;
 use crate::ir::{Dim, Domain, Type};
 use sx_artifact::tensor::{Data, Tensor};
 
 impl Rules for Concat {
-    fn name(&self) -> &str {
-        "concat"
-    }
-
-    fn signature(&self) -> &'static str {
-        "(concat axis tensors)"
-    }
-
-    fn summary(&self) -> &'static str {
-        "the operands one after the other along an axis"
-    }
-
-    fn takes(&self) -> &'static str {
-        "every dtype, all the same"
-    }
-
-    fn domain(&self) -> &'static str {
-        "what all are, or the range that holds all"
-    }
-
-    fn example(&self) -> &'static str {
-        "(concat 0 [(iota [2]) (iota [3])]) ; => [0 1 0 1 2]"
+    fn about(&self) -> About<'_> {
+        About {
+            name: "concat",
+            signature: "(concat axis tensors)",
+            summary: "the operands one after the other along an axis",
+            takes: "every dtype, all the same",
+            domain: "what all are, or the range that holds all",
+            example: "(concat 0 [(iota [2]) (iota [3])]) ; => [0 1 0 1 2]",
+            tolerance: Tolerance::Exact,
+        }
     }
 
     fn infer(&self, args: &[Type]) -> Result<Vec<Type>, Fault> {
@@ -70,10 +58,6 @@ impl Rules for Concat {
             Data::Bool(_) => joined!(Bool),
         };
         Ok(vec![Tensor::new(&sizes, data)])
-    }
-
-    fn tolerance(&self) -> Tolerance {
-        Tolerance::Exact
     }
 }
 

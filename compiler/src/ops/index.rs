@@ -1,34 +1,22 @@
 //! Rows and elements by integers.
 
 use super::scalar::Kind;
-use super::{Fault, Rules, Tolerance, Trap, shape, walk};
+use super::{About, Fault, Rules, Tolerance, Trap, shape, walk};
 use crate::ir::op::{Gather, Index};
 use crate::ir::{Domain, Type};
 use sx_artifact::tensor::Tensor;
 
 impl Rules for Index {
-    fn name(&self) -> &str {
-        "index"
-    }
-
-    fn signature(&self) -> &'static str {
-        "(index table ids)"
-    }
-
-    fn summary(&self) -> &'static str {
-        "rows of a table by integers; one outside the table is refused"
-    }
-
-    fn takes(&self) -> &'static str {
-        "every dtype; the ids i32 or i64"
-    }
-
-    fn domain(&self) -> &'static str {
-        "that of the table, over where its axis went; a range where its axis is the first"
-    }
-
-    fn example(&self) -> &'static str {
-        "(index (iota [3 2]) (- 2 (iota [2]))) ; => [[2 2] [1 1]]"
+    fn about(&self) -> About<'_> {
+        About {
+            name: "index",
+            signature: "(index table ids)",
+            summary: "rows of a table by integers; one outside the table is refused",
+            takes: "every dtype; the ids i32 or i64",
+            domain: "that of the table, over where its axis went; a range where its axis is the first",
+            example: "(index (iota [3 2]) (- 2 (iota [2]))) ; => [[2 2] [1 1]]",
+            tolerance: Tolerance::Exact,
+        }
     }
 
     fn infer(&self, args: &[Type]) -> Result<Vec<Type>, Fault> {
@@ -52,35 +40,19 @@ impl Rules for Index {
         let sizes: Vec<u64> = ids.shape().iter().chain(&table.shape()[1..]).copied().collect();
         Ok(vec![walk::picked(table, &sizes, offsets)])
     }
-
-    fn tolerance(&self) -> Tolerance {
-        Tolerance::Exact
-    }
 }
 
 impl Rules for Gather {
-    fn name(&self) -> &str {
-        "gather"
-    }
-
-    fn signature(&self) -> &'static str {
-        "(gather x ids :axis -1)"
-    }
-
-    fn summary(&self) -> &'static str {
-        "elements along an axis by integers; one outside the axis is refused"
-    }
-
-    fn takes(&self) -> &'static str {
-        "every dtype; the ids i32 or i64"
-    }
-
-    fn domain(&self) -> &'static str {
-        "that of `x`; Prob and LogProb become ranges"
-    }
-
-    fn example(&self) -> &'static str {
-        "(gather (iota [2 3] :axis 1) (- 2 (iota [2 2] :axis 1)) :axis 1) ; => [[2 1] [2 1]]"
+    fn about(&self) -> About<'_> {
+        About {
+            name: "gather",
+            signature: "(gather x ids :axis -1)",
+            summary: "elements along an axis by integers; one outside the axis is refused",
+            takes: "every dtype; the ids i32 or i64",
+            domain: "that of `x`; Prob and LogProb become ranges",
+            example: "(gather (iota [2 3] :axis 1) (- 2 (iota [2 2] :axis 1)) :axis 1) ; => [[2 1] [2 1]]",
+            tolerance: Tolerance::Exact,
+        }
     }
 
     fn infer(&self, args: &[Type]) -> Result<Vec<Type>, Fault> {
@@ -117,10 +89,6 @@ impl Rules for Gather {
         let lines = walk::offsets(ids.shape(), &strides);
         let offsets = lines.into_iter().zip(positions).map(|(line, at)| line + at * step);
         Ok(vec![walk::picked(x, ids.shape(), offsets)])
-    }
-
-    fn tolerance(&self) -> Tolerance {
-        Tolerance::Exact
     }
 }
 

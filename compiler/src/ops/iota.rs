@@ -1,35 +1,23 @@
 //! Positions along an axis.
 
 use super::scalar::Kind;
-use super::{Fault, Rules, Tolerance, Trap, shape};
+use super::{About, Fault, Rules, Tolerance, Trap, shape};
 use crate::ir::op::Iota;
 use crate::ir::{Domain, Interval, Type};
 use sx_artifact::dtype::DType;
 use sx_artifact::tensor::{Data, Tensor};
 
 impl Rules for Iota {
-    fn name(&self) -> &str {
-        "iota"
-    }
-
-    fn signature(&self) -> &'static str {
-        "(iota shape :axis 0 :dtype :i32)"
-    }
-
-    fn summary(&self) -> &'static str {
-        "the position of each element along an axis, counted from 0"
-    }
-
-    fn takes(&self) -> &'static str {
-        "nothing; gives i32 or i64"
-    }
-
-    fn domain(&self) -> &'static str {
-        "from 0 to the last position"
-    }
-
-    fn example(&self) -> &'static str {
-        "(iota [2 2] :axis 1) ; => [[0 1] [0 1]]"
+    fn about(&self) -> About<'_> {
+        About {
+            name: "iota",
+            signature: "(iota shape :axis 0 :dtype :i32)",
+            summary: "the position of each element along an axis, counted from 0",
+            takes: "nothing; gives i32 or i64",
+            domain: "from 0 to the last position",
+            example: "(iota [2 2] :axis 1) ; => [[0 1] [0 1]]",
+            tolerance: Tolerance::Exact,
+        }
     }
 
     fn infer(&self, args: &[Type]) -> Result<Vec<Type>, Fault> {
@@ -56,9 +44,5 @@ impl Rules for Iota {
             _ => positions.map(|at| at as i32).collect::<Vec<_>>().into(),
         };
         Ok(vec![Tensor::new(&sizes, data)])
-    }
-
-    fn tolerance(&self) -> Tolerance {
-        Tolerance::Exact
     }
 }

@@ -2,7 +2,7 @@
 
 use super::fault::InsteadOfMask;
 use super::walk::to_bf16;
-use super::{Fault, Rules, Tolerance, Trap, shape};
+use super::{About, Fault, Rules, Tolerance, Trap, shape};
 use crate::ir::op::Matmul;
 use crate::ir::{Dim, Domain, Type};
 use half::bf16;
@@ -11,29 +11,17 @@ use sx_artifact::tensor::{Data, Tensor};
 
 /// The leading dimensions are equal: `Builder::matmul` broadcasts them by nodes.
 impl Rules for Matmul {
-    fn name(&self) -> &str {
-        "matmul"
-    }
-
-    fn signature(&self) -> &'static str {
-        "(matmul a b)"
-    }
-
-    fn summary(&self) -> &'static str {
-        "the product of matrices, the last two axes; leading axes broadcast; integers wrap; bf16 is accumulated in \
-         f32 and rounded once, with `:out :f32` not at all"
-    }
-
-    fn takes(&self) -> &'static str {
-        "f32, bf16, i32 or i64, both the same"
-    }
-
-    fn domain(&self) -> &'static str {
-        "Real"
-    }
-
-    fn example(&self) -> &'static str {
-        "(matmul (iota [2 2] :axis 1) (iota [2 2] :axis 1)) ; => [[0 1] [0 1]]"
+    fn about(&self) -> About<'_> {
+        About {
+            name: "matmul",
+            signature: "(matmul a b)",
+            summary: "the product of matrices, the last two axes; leading axes broadcast; integers wrap; bf16 is accumulated in \
+         f32 and rounded once, with `:out :f32` not at all",
+            takes: "f32, bf16, i32 or i64, both the same",
+            domain: "Real",
+            example: "(matmul (iota [2 2] :axis 1) (iota [2 2] :axis 1)) ; => [[0 1] [0 1]]",
+            tolerance: Tolerance::Dot,
+        }
     }
 
     fn infer(&self, args: &[Type]) -> Result<Vec<Type>, Fault> {
@@ -77,10 +65,6 @@ impl Rules for Matmul {
         let mut shape = a.shape().to_vec();
         shape[rank - 1] = sizes.n as u64;
         Ok(vec![Tensor::new(&shape, data)])
-    }
-
-    fn tolerance(&self) -> Tolerance {
-        Tolerance::Dot
     }
 }
 

@@ -38,32 +38,32 @@ use sx_artifact::tensor::Tensor;
 /// The questions the compiler asks of an operation. No method has a default: a new operation does not
 /// compile until it answers every question, and a new question until every operation answers it.
 pub trait Rules {
-    /// The name in printed graphs and messages.
-    fn name(&self) -> &str;
-
-    /// A call of it, `(slice x axis start stop)`; empty for what no call makes.
-    fn signature(&self) -> &'static str;
-
-    /// One sentence for the book and `sxc doc`, lower case, no full stop.
-    fn summary(&self) -> &'static str;
-
-    /// Which dtypes it takes, in words.
-    fn takes(&self) -> &'static str;
-
-    /// Which domain its results have, in words: what `infer` does.
-    fn domain(&self) -> &'static str;
-
-    /// A program and its value, `(neg 1.0) ; => -1`; a test runs it.
-    fn example(&self) -> &'static str;
+    /// What there is to say about it.
+    fn about(&self) -> About<'_>;
 
     /// The types of the results, domains included: the dtype, shape and domain rules together.
     fn infer(&self, args: &[Type]) -> Result<Vec<Type>, Fault>;
 
     /// The meaning. Slow, plain and right: floats in f64, rounded to the dtype after the operation.
     fn reference(&self, args: &[&Tensor]) -> Result<Vec<Tensor>, Trap>;
+}
 
+/// What there is to say about an operation.
+pub struct About<'a> {
+    /// The name in printed graphs and messages.
+    pub name: &'a str,
+    /// A call of it, `(slice x axis start stop)`; empty for what no call makes.
+    pub signature: &'static str,
+    /// One sentence for the book and `sxc doc`, lower case, no full stop.
+    pub summary: &'static str,
+    /// Which dtypes it takes, in words.
+    pub takes: &'static str,
+    /// Which domain its results have, in words: what `infer` does.
+    pub domain: &'static str,
+    /// A program and its value, `(neg 1.0) ; => -1`; a test runs it.
+    pub example: &'static str,
     /// How far a target may stray from `reference`.
-    fn tolerance(&self) -> Tolerance;
+    pub tolerance: Tolerance,
 }
 
 /// An element that the program may not use was reached.

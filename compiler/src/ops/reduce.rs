@@ -1,9 +1,9 @@
 //! Folds over axes.
 
 use super::fault::InsteadOfMask;
-use super::scalar::{Kind, choose, may_wrap};
+use super::scalar::{self, Kind, may_wrap};
 use super::walk::{self, to_bf16};
-use super::{Fault, Rules, Tolerance, Trap, shape};
+use super::{About, Fault, Rules, Tolerance, Trap, shape};
 use crate::ir::op::Reduce;
 use crate::ir::{Dim, Domain, Interval, Type};
 use half::bf16;
@@ -12,63 +12,62 @@ use sx_artifact::kernel::FoldOp;
 use sx_artifact::tensor::{Data, Tensor};
 
 impl Rules for Reduce {
-    fn name(&self) -> &str {
+    fn about(&self) -> About<'_> {
         match self.op {
-            FoldOp::Sum => "sum",
-            FoldOp::Max => "max",
-            FoldOp::Min => "min",
-            FoldOp::Prod => "prod",
-            FoldOp::All => "all",
-            FoldOp::Any => "any",
-        }
-    }
-
-    fn signature(&self) -> &'static str {
-        match self.op {
-            FoldOp::Sum => "(sum x :axes axes :keepdims false)",
-            FoldOp::Max => "(max x :axes axes :keepdims false)",
-            FoldOp::Min => "(min x :axes axes :keepdims false)",
-            FoldOp::Prod => "(prod x :axes axes :keepdims false)",
-            FoldOp::All => "(all x :axes axes :keepdims false)",
-            FoldOp::Any => "(any x :axes axes :keepdims false)",
-        }
-    }
-
-    fn summary(&self) -> &'static str {
-        match self.op {
-            FoldOp::Sum => "the sum over axes, of nothing 0; integers wrap",
-            FoldOp::Max => "the largest over axes, NaN if one is NaN",
-            FoldOp::Min => "the smallest over axes, NaN if one is NaN",
-            FoldOp::Prod => "the product over axes, of nothing 1; integers wrap",
-            FoldOp::All => "whether every one over axes holds, of nothing true",
-            FoldOp::Any => "whether one over axes holds, of nothing false",
-        }
-    }
-
-    fn takes(&self) -> &'static str {
-        match self.op {
-            FoldOp::Sum | FoldOp::Max | FoldOp::Min | FoldOp::Prod => Kind::Number.words(),
-            FoldOp::All | FoldOp::Any => Kind::Mask.words(),
-        }
-    }
-
-    fn domain(&self) -> &'static str {
-        match self.op {
-            FoldOp::Sum => "the sign alone; Logit of a Logit over another axis",
-            FoldOp::Max | FoldOp::Min => "kept, over where its axis went; Prob and LogProb become ranges",
-            FoldOp::Prod => "the sign alone, where it is known",
-            FoldOp::All | FoldOp::Any => "Mask",
-        }
-    }
-
-    fn example(&self) -> &'static str {
-        match self.op {
-            FoldOp::Sum => "(sum (iota [2 3] :axis 1) :axes [-1]) ; => [3 3]",
-            FoldOp::Max => "(max (iota [2 3] :axis 1) :axes [-1]) ; => [2 2]",
-            FoldOp::Min => "(min (iota [2 3] :axis 1) :axes [-1]) ; => [0 0]",
-            FoldOp::Prod => "(prod (+ (iota [2 3] :axis 1) 1) :axes [-1]) ; => [6 6]",
-            FoldOp::All => "(all (< (iota [3]) 3)) ; => true",
-            FoldOp::Any => "(any (< (iota [3]) 1)) ; => true",
+            FoldOp::Sum => About {
+                name: "sum",
+                signature: "(sum x :axes axes :keepdims false)",
+                summary: "the sum over axes, of nothing 0; integers wrap",
+                takes: Kind::Number.words(),
+                domain: "the sign alone; Logit of a Logit over another axis",
+                example: "(sum (iota [2 3] :axis 1) :axes [-1]) ; => [3 3]",
+                tolerance: Tolerance::Sum,
+            },
+            FoldOp::Max => About {
+                name: "max",
+                signature: "(max x :axes axes :keepdims false)",
+                summary: "the largest over axes, NaN if one is NaN",
+                takes: Kind::Number.words(),
+                domain: "kept, over where its axis went; Prob and LogProb become ranges",
+                example: "(max (iota [2 3] :axis 1) :axes [-1]) ; => [2 2]",
+                tolerance: Tolerance::Exact,
+            },
+            FoldOp::Min => About {
+                name: "min",
+                signature: "(min x :axes axes :keepdims false)",
+                summary: "the smallest over axes, NaN if one is NaN",
+                takes: Kind::Number.words(),
+                domain: "kept, over where its axis went; Prob and LogProb become ranges",
+                example: "(min (iota [2 3] :axis 1) :axes [-1]) ; => [0 0]",
+                tolerance: Tolerance::Exact,
+            },
+            FoldOp::Prod => About {
+                name: "prod",
+                signature: "(prod x :axes axes :keepdims false)",
+                summary: "the product over axes, of nothing 1; integers wrap",
+                takes: Kind::Number.words(),
+                domain: "the sign alone, where it is known",
+                example: "(prod (+ (iota [2 3] :axis 1) 1) :axes [-1]) ; => [6 6]",
+                tolerance: Tolerance::Prod,
+            },
+            FoldOp::All => About {
+                name: "all",
+                signature: "(all x :axes axes :keepdims false)",
+                summary: "whether every one over axes holds, of nothing true",
+                takes: Kind::Mask.words(),
+                domain: "Mask",
+                example: "(all (< (iota [3]) 3)) ; => true",
+                tolerance: Tolerance::Exact,
+            },
+            FoldOp::Any => About {
+                name: "any",
+                signature: "(any x :axes axes :keepdims false)",
+                summary: "whether one over axes holds, of nothing false",
+                takes: Kind::Mask.words(),
+                domain: "Mask",
+                example: "(any (< (iota [3]) 1)) ; => true",
+                tolerance: Tolerance::Exact,
+            },
         }
     }
 
@@ -96,14 +95,6 @@ impl Rules for Reduce {
 
     fn reference(&self, args: &[&Tensor]) -> Result<Vec<Tensor>, Trap> {
         Ok(vec![fold(self, args[0])])
-    }
-
-    fn tolerance(&self) -> Tolerance {
-        match self.op {
-            FoldOp::Sum => Tolerance::Sum,
-            FoldOp::Prod => Tolerance::Prod,
-            FoldOp::Max | FoldOp::Min | FoldOp::All | FoldOp::Any => Tolerance::Exact,
-        }
     }
 }
 
@@ -197,8 +188,8 @@ fn float(op: FoldOp) -> Step<f64> {
     match op {
         FoldOp::Sum => (0.0, |a, b| a + b),
         FoldOp::Prod => (1.0, |a, b| a * b),
-        FoldOp::Max => (f64::NEG_INFINITY, choose::larger),
-        FoldOp::Min => (f64::INFINITY, choose::smaller),
+        FoldOp::Max => (f64::NEG_INFINITY, scalar::larger),
+        FoldOp::Min => (f64::INFINITY, scalar::smaller),
         FoldOp::All | FoldOp::Any => ill_typed(),
     }
 }

@@ -1,33 +1,21 @@
 //! The same elements in another shape.
 
-use super::{Fault, Rules, Tolerance, Trap, shape};
+use super::{About, Fault, Rules, Tolerance, Trap, shape};
 use crate::ir::op::Reshape;
 use crate::ir::{Dim, Type};
 use sx_artifact::tensor::Tensor;
 
 impl Rules for Reshape {
-    fn name(&self) -> &str {
-        "reshape"
-    }
-
-    fn signature(&self) -> &'static str {
-        "(reshape x shape)"
-    }
-
-    fn summary(&self) -> &'static str {
-        "the same elements in row-major order in another shape"
-    }
-
-    fn takes(&self) -> &'static str {
-        "every dtype"
-    }
-
-    fn domain(&self) -> &'static str {
-        "kept; a range where its axis is split or joined"
-    }
-
-    fn example(&self) -> &'static str {
-        "(reshape (iota [4]) [2 2]) ; => [[0 1] [2 3]]"
+    fn about(&self) -> About<'_> {
+        About {
+            name: "reshape",
+            signature: "(reshape x shape)",
+            summary: "the same elements in row-major order in another shape",
+            takes: "every dtype",
+            domain: "kept; a range where its axis is split or joined",
+            example: "(reshape (iota [4]) [2 2]) ; => [[0 1] [2 3]]",
+            tolerance: Tolerance::Exact,
+        }
     }
 
     fn infer(&self, args: &[Type]) -> Result<Vec<Type>, Fault> {
@@ -49,10 +37,6 @@ impl Rules for Reshape {
 
     fn reference(&self, args: &[&Tensor]) -> Result<Vec<Tensor>, Trap> {
         Ok(vec![args[0].clone().reshaped(&shape::sizes(&self.dims))])
-    }
-
-    fn tolerance(&self) -> Tolerance {
-        Tolerance::Exact
     }
 }
 

@@ -1,33 +1,21 @@
 //! A range of positions of one axis.
 
-use super::{Fault, Rules, Tolerance, Trap, shape, walk};
+use super::{About, Fault, Rules, Tolerance, Trap, shape, walk};
 use crate::ir::op::Slice;
 use crate::ir::{Dim, Type};
 use sx_artifact::tensor::Tensor;
 
 impl Rules for Slice {
-    fn name(&self) -> &str {
-        "slice"
-    }
-
-    fn signature(&self) -> &'static str {
-        "(slice x axis start stop)"
-    }
-
-    fn summary(&self) -> &'static str {
-        "the positions from `start` up to `stop` of one axis"
-    }
-
-    fn takes(&self) -> &'static str {
-        "every dtype"
-    }
-
-    fn domain(&self) -> &'static str {
-        "kept; a range where its axis is cut"
-    }
-
-    fn example(&self) -> &'static str {
-        "(slice (iota [5]) 0 1 3) ; => [1 2]"
+    fn about(&self) -> About<'_> {
+        About {
+            name: "slice",
+            signature: "(slice x axis start stop)",
+            summary: "the positions from `start` up to `stop` of one axis",
+            takes: "every dtype",
+            domain: "kept; a range where its axis is cut",
+            example: "(slice (iota [5]) 0 1 3) ; => [1 2]",
+            tolerance: Tolerance::Exact,
+        }
     }
 
     fn infer(&self, args: &[Type]) -> Result<Vec<Type>, Fault> {
@@ -53,9 +41,5 @@ impl Rules for Slice {
         let first = self.start as usize * strides[self.axis];
         let offsets = walk::offsets(&sizes, &strides);
         Ok(vec![walk::picked(x, &sizes, offsets.into_iter().map(|at| at + first))])
-    }
-
-    fn tolerance(&self) -> Tolerance {
-        Tolerance::Exact
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The first three have no rule for their types: whoever makes the node states them (`Builder::push`).
 
-use super::{Fault, Rules, Tolerance, Trap, shape};
+use super::{About, Fault, Rules, Tolerance, Trap, shape};
 use crate::ir::op::{Constant, Context, Input, Param};
 use crate::ir::{Dim, Domain, Interval, Type};
 use sx_artifact::dtype::DType;
@@ -14,28 +14,16 @@ fn unfed(what: &str) -> ! {
 }
 
 impl Rules for Input {
-    fn name(&self) -> &str {
-        "input"
-    }
-
-    fn signature(&self) -> &'static str {
-        ""
-    }
-
-    fn summary(&self) -> &'static str {
-        "a value that is fed by its name; in a region, its argument"
-    }
-
-    fn takes(&self) -> &'static str {
-        "every dtype"
-    }
-
-    fn domain(&self) -> &'static str {
-        "as declared"
-    }
-
-    fn example(&self) -> &'static str {
-        ""
+    fn about(&self) -> About<'_> {
+        About {
+            name: "input",
+            signature: "",
+            summary: "a value that is fed by its name; in a region, its argument",
+            takes: "every dtype",
+            domain: "as declared",
+            example: "",
+            tolerance: Tolerance::Exact,
+        }
     }
 
     fn infer(&self, _args: &[Type]) -> Result<Vec<Type>, Fault> {
@@ -45,35 +33,19 @@ impl Rules for Input {
     fn reference(&self, _args: &[&Tensor]) -> Result<Vec<Tensor>, Trap> {
         unfed("an input")
     }
-
-    fn tolerance(&self) -> Tolerance {
-        Tolerance::Exact
-    }
 }
 
 impl Rules for Param {
-    fn name(&self) -> &str {
-        "param"
-    }
-
-    fn signature(&self) -> &'static str {
-        "(param \"name\" shape)"
-    }
-
-    fn summary(&self) -> &'static str {
-        "a learned value, by its name"
-    }
-
-    fn takes(&self) -> &'static str {
-        "every dtype"
-    }
-
-    fn domain(&self) -> &'static str {
-        "as declared"
-    }
-
-    fn example(&self) -> &'static str {
-        ""
+    fn about(&self) -> About<'_> {
+        About {
+            name: "param",
+            signature: "(param \"name\" shape)",
+            summary: "a learned value, by its name",
+            takes: "every dtype",
+            domain: "as declared",
+            example: "",
+            tolerance: Tolerance::Exact,
+        }
     }
 
     fn infer(&self, _args: &[Type]) -> Result<Vec<Type>, Fault> {
@@ -83,35 +55,19 @@ impl Rules for Param {
     fn reference(&self, _args: &[&Tensor]) -> Result<Vec<Tensor>, Trap> {
         unfed("a parameter")
     }
-
-    fn tolerance(&self) -> Tolerance {
-        Tolerance::Exact
-    }
 }
 
 impl Rules for Context {
-    fn name(&self) -> &str {
-        "context"
-    }
-
-    fn signature(&self) -> &'static str {
-        "(getf ctx :step)"
-    }
-
-    fn summary(&self) -> &'static str {
-        "an integer scalar that the runtime feeds: the step, or the microbatch"
-    }
-
-    fn takes(&self) -> &'static str {
-        "nothing"
-    }
-
-    fn domain(&self) -> &'static str {
-        "NonNeg"
-    }
-
-    fn example(&self) -> &'static str {
-        ""
+    fn about(&self) -> About<'_> {
+        About {
+            name: "context",
+            signature: "(getf ctx :step)",
+            summary: "an integer scalar that the runtime feeds: the step, or the microbatch",
+            takes: "nothing",
+            domain: "NonNeg",
+            example: "",
+            tolerance: Tolerance::Exact,
+        }
     }
 
     fn infer(&self, args: &[Type]) -> Result<Vec<Type>, Fault> {
@@ -122,35 +78,19 @@ impl Rules for Context {
     fn reference(&self, _args: &[&Tensor]) -> Result<Vec<Tensor>, Trap> {
         unfed("a context value")
     }
-
-    fn tolerance(&self) -> Tolerance {
-        Tolerance::Exact
-    }
 }
 
 impl Rules for Constant {
-    fn name(&self) -> &str {
-        "constant"
-    }
-
-    fn signature(&self) -> &'static str {
-        "(full shape value)"
-    }
-
-    fn summary(&self) -> &'static str {
-        "a value known at compile time; its domain is the range of its elements"
-    }
-
-    fn takes(&self) -> &'static str {
-        "every dtype"
-    }
-
-    fn domain(&self) -> &'static str {
-        "from the smallest element to the largest; Mask of truth values"
-    }
-
-    fn example(&self) -> &'static str {
-        "(zeros [2]) ; => [0.0 0.0]"
+    fn about(&self) -> About<'_> {
+        About {
+            name: "constant",
+            signature: "(full shape value)",
+            summary: "a value known at compile time; its domain is the range of its elements",
+            takes: "every dtype",
+            domain: "from the smallest element to the largest; Mask of truth values",
+            example: "(zeros [2]) ; => [0.0 0.0]",
+            tolerance: Tolerance::Exact,
+        }
     }
 
     fn infer(&self, args: &[Type]) -> Result<Vec<Type>, Fault> {
@@ -161,10 +101,6 @@ impl Rules for Constant {
 
     fn reference(&self, _args: &[&Tensor]) -> Result<Vec<Tensor>, Trap> {
         Ok(vec![(*self.value).clone()])
-    }
-
-    fn tolerance(&self) -> Tolerance {
-        Tolerance::Exact
     }
 }
 

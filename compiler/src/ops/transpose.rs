@@ -1,33 +1,21 @@
 //! Permutations of axes.
 
-use super::{Fault, Rules, Tolerance, Trap, shape, walk};
+use super::{About, Fault, Rules, Tolerance, Trap, shape, walk};
 use crate::ir::Type;
 use crate::ir::op::Transpose;
 use sx_artifact::tensor::Tensor;
 
 impl Rules for Transpose {
-    fn name(&self) -> &str {
-        "transpose"
-    }
-
-    fn signature(&self) -> &'static str {
-        "(transpose x order)"
-    }
-
-    fn summary(&self) -> &'static str {
-        "the axes in another order: axis `i` of the result is axis `order[i]` of the operand"
-    }
-
-    fn takes(&self) -> &'static str {
-        "every dtype"
-    }
-
-    fn domain(&self) -> &'static str {
-        "kept, over where its axis went"
-    }
-
-    fn example(&self) -> &'static str {
-        "(transpose (iota [2 2] :axis 1) [1 0]) ; => [[0 0] [1 1]]"
+    fn about(&self) -> About<'_> {
+        About {
+            name: "transpose",
+            signature: "(transpose x order)",
+            summary: "the axes in another order: axis `i` of the result is axis `order[i]` of the operand",
+            takes: "every dtype",
+            domain: "kept, over where its axis went",
+            example: "(transpose (iota [2 2] :axis 1) [1 0]) ; => [[0 0] [1 1]]",
+            tolerance: Tolerance::Exact,
+        }
     }
 
     fn infer(&self, args: &[Type]) -> Result<Vec<Type>, Fault> {
@@ -48,9 +36,5 @@ impl Rules for Transpose {
         let sizes: Vec<u64> = self.order.iter().map(|&axis| x.shape()[axis]).collect();
         let steps: Vec<usize> = self.order.iter().map(|&axis| strides[axis]).collect();
         Ok(vec![walk::picked(x, &sizes, walk::offsets(&sizes, &steps))])
-    }
-
-    fn tolerance(&self) -> Tolerance {
-        Tolerance::Exact
     }
 }

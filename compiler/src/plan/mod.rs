@@ -182,7 +182,7 @@ impl Plan<'_> {
     fn site(&mut self, trap: &crate::kernel::lower::FinishedTrap) -> u32 {
         let node = self.graph.node(trap.node);
         let site = Site {
-            operation: crate::ops::rules(&node.op).name().to_owned(),
+            operation: crate::ops::rules(&node.op).about().name.to_owned(),
             operand: names::operand(self.graph, trap.operand),
             size: trap.size,
             dims: trap.dims.clone(),
@@ -199,7 +199,7 @@ impl Plan<'_> {
         if matches!(node.op, Op::Input(_) | Op::Param(_) | Op::Constant(_) | Op::Broadcast(_)) {
             return None;
         }
-        let operation = crate::ops::rules(&node.op).name().to_owned();
+        let operation = crate::ops::rules(&node.op).about().name.to_owned();
         let key = (node.origin, operation);
         if let Some(&known) = self.origin_of.get(&key) {
             return Some(known);

@@ -25,7 +25,7 @@ pub fn kernel(graph: &Graph, lowered: &Lowered, names: &HashMap<OriginId, Arc<st
             None => match &graph.node(*id).op {
                 Op::Map(map) => word(map.f.name()).to_owned(),
                 Op::Matmul(_) | Op::Constant(_) | Op::Broadcast(_) | Op::Input(_) | Op::Param(_) => continue,
-                op => word(crate::ops::rules(op).name()).to_owned(),
+                op => word(crate::ops::rules(op).about().name).to_owned(),
             },
         };
         if !parts.contains(&part) {
@@ -67,7 +67,7 @@ pub fn operand(graph: &Graph, value: Value) -> String {
         Op::Reshape(_) | Op::Broadcast(_) | Op::Transpose(_) | Op::Slice(_) | Op::Cast(_) | Op::As(_) => {
             operand(graph, node.args[0])
         }
-        op => crate::ops::rules(op).name().to_owned(),
+        op => crate::ops::rules(op).about().name.to_owned(),
     }
 }
 

@@ -19,6 +19,8 @@ pub const SPECIAL: &[(ScalarFn, f32, f32, f32)] = {
         (Tanh, -0.0, 0.0, -0.0), (Tanh, 0.0, 0.0, 0.0), (Tanh, NAN, 0.0, NAN),
         (Erf, INF, 0.0, 1.0), (Erf, -INF, 0.0, -1.0), (Erf, -0.0, 0.0, -0.0), (Erf, 0.0, 0.0, 0.0),
         (Erf, NAN, 0.0, NAN),
+        (Cbrt, INF, 0.0, INF), (Cbrt, -INF, 0.0, -INF), (Cbrt, -0.0, 0.0, -0.0), (Cbrt, 0.0, 0.0, 0.0),
+        (Cbrt, NAN, 0.0, NAN), (Cbrt, 27.0, 0.0, 3.0), (Cbrt, -8.0, 0.0, -2.0),
         (Log, 0.0, 0.0, -INF), (Log, -0.0, 0.0, -INF), (Log, -1.0, 0.0, NAN), (Log, -INF, 0.0, NAN),
         (Log, INF, 0.0, INF), (Log, 1.0, 0.0, 0.0), (Log, NAN, 0.0, NAN),
         (Log1p, -1.0, 0.0, -INF), (Log1p, -1.5, 0.0, NAN), (Log1p, -INF, 0.0, NAN), (Log1p, INF, 0.0, INF),

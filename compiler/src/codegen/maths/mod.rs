@@ -3,4 +3,5 @@
 mod record;
 mod wgsl;
 
-pub use wgsl::{PREAMBLE, wgsl};
+pub(super) use record::Float;
+pub(super) use wgsl::{PREAMBLE, of_one, of_two};

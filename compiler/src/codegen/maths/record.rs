@@ -166,15 +166,15 @@ impl Op {
 
 /// A float on the tape.
 #[derive(Clone, Copy)]
-pub(super) struct Float(Id);
+pub(in crate::codegen) struct Float(Id);
 
 /// An integer on the tape.
 #[derive(Clone, Copy)]
-pub(super) struct Word(Id);
+pub(in crate::codegen) struct Word(Id);
 
 /// A truth value on the tape.
 #[derive(Clone, Copy)]
-pub(super) struct Mask(Id);
+pub(in crate::codegen) struct Mask(Id);
 
 impl Float {
     fn arg(position: u32) -> Float {

@@ -1,40 +1,23 @@
 //! The maths library in WGSL.
 //!
-//! Every function is called `sx_` and its name. The shader defines `fn opq(x: f32) -> f32`, which gives back
-//! `x` in a way that its driver cannot see through (`bitcast<f32>(bitcast<u32>(x) ^ zero)` with a zero that is
-//! only known at run time), and contains [`PREAMBLE`] once.
+//! The shader defines `fn opq(x: f32) -> f32`, which gives back `x` in a way that its driver cannot see through
+//! (`bitcast<f32>(bitcast<u32>(x) ^ zero)` with a zero that is only known at run time), and contains [`PREAMBLE`]
+//! once.
 
-use super::record::{Bin, Cmp, Id, Op, Recorded, Step, record1, record2};
+use super::record::{Bin, Cmp, Float, Id, Op, Recorded, Step, record1, record2};
 use std::fmt::Write as _;
-use sx_artifact::maths;
-use sx_artifact::scalar::ScalarFn;
 
 /// What the functions share, and conversions: `sx_round_bf16`, `sx_f32_to_i32`.
-pub const PREAMBLE: &str = include_str!("preamble.wgsl");
+pub(in crate::codegen) const PREAMBLE: &str = include_str!("preamble.wgsl");
 
-/// The text of the WGSL function `sx_NAME` of floats that computes `f`, or `None` where WGSL's own operator or
-/// builtin does (`+ - * /`, comparisons, `neg abs sqrt floor ceil round`) or `f` takes no floats.
-pub fn wgsl(f: ScalarFn) -> Option<String> {
-    let code = match f {
-        ScalarFn::Exp => record1(maths::exp),
-        ScalarFn::Log => record1(maths::log),
-        ScalarFn::Expm1 => record1(maths::expm1),
-        ScalarFn::Log1p => record1(maths::log1p),
-        ScalarFn::Sin => record1(maths::sin),
-        ScalarFn::Cos => record1(maths::cos),
-        ScalarFn::Tanh => record1(maths::tanh),
-        ScalarFn::Asin => record1(maths::asin),
-        ScalarFn::Acos => record1(maths::acos),
-        ScalarFn::Erf => record1(maths::erf),
-        ScalarFn::Rsqrt => record1(maths::rsqrt),
-        ScalarFn::Pow => record2(maths::pow),
-        ScalarFn::Atan2 => record2(maths::atan2),
-        ScalarFn::Maximum => record2(maths::exact::maximum),
-        ScalarFn::Minimum => record2(maths::exact::minimum),
-        ScalarFn::Mod => return Some(include_str!("mod.wgsl").to_owned()),
-        _ => return None,
-    };
-    Some(function(&format!("sx_{}", f.name()), &code))
+/// A function of one float as a WGSL function of this name.
+pub(in crate::codegen) fn of_one(name: &str, f: fn(Float) -> Float) -> String {
+    function(name, &record1(f))
+}
+
+/// A function of two floats as a WGSL function of this name.
+pub(in crate::codegen) fn of_two(name: &str, f: fn(Float, Float) -> Float) -> String {
+    function(name, &record2(f))
 }
 
 /// A recorded function as text: one `let` for each step, constants in place.
@@ -105,44 +88,5 @@ fn operator(bin: Bin) -> &'static str {
         Bin::Shl => "<<",
         Bin::Shr => ">>",
         Bin::Sar | Bin::MulHigh => unreachable!("spelled as a call"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_function_is_valid_wgsl() {
-        let names: Vec<ScalarFn> = ScalarFn::ALL.iter().copied().filter(|&f| wgsl(f).is_some()).collect();
-        let mut text = String::from(
-            "@group(0) @binding(0) var<storage, read_write> data: array<f32>;\n\
-             @group(0) @binding(1) var<uniform> zero: u32;\n\
-             fn opq(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) ^ zero); }\n",
-        );
-        text += PREAMBLE;
-        let mut calls = String::from("    var x = sx_round_bf16(data[0]) + f32(sx_f32_to_i32(data[1]));\n");
-        for &f in &names {
-            text += &wgsl(f).expect("filtered");
-            let args = ["x", "data[2]"][..f.arity()].join(", ");
-            calls += &format!("    x = sx_{}({args});\n", f.name());
-        }
-        text += &format!("@compute @workgroup_size(1) fn main() {{\n{calls}    data[3] = x;\n}}\n");
-        let module = naga::front::wgsl::parse_str(&text)
-            .unwrap_or_else(|e| panic!("{}\n{text}", e.emit_to_string(&text)));
-        naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::empty())
-            .validate(&module)
-            .unwrap_or_else(|e| panic!("{}\n{text}", e.emit_to_string(&text)));
-        // Drivers compile straight-line code slowly: growth should be a decision.
-        let work = |text: String| text.lines().filter(|line| !line.contains("= bitcast")).count();
-        let longest = names.iter().map(|&f| (work(wgsl(f).expect("filtered")), f)).max();
-        assert!(longest.expect("some functions").0 <= 135, "{longest:?}");
-    }
-
-    #[test]
-    fn no_float_is_spelled_that_wgsl_refuses() {
-        for text in ScalarFn::ALL.iter().filter_map(|&f| wgsl(f)) {
-            assert!(!text.contains("inf") && !text.contains("NaN"), "{text}");
-        }
     }
 }

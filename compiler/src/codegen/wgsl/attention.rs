@@ -6,11 +6,11 @@
 
 use super::body::Spell;
 use super::code::{Code, coordinates, names, open_count, open_flat, open_grouped};
-use super::header::{Header, Pack, pack, per_word};
+use super::epilogue::Epilogue;
 use super::part::Part;
 use super::text::Text;
 use super::values::Values;
-use sx_artifact::kernel::{Attention, Operand, Store};
+use sx_artifact::kernel::{Attention, Operand};
 use sx_artifact::wgpu::When;
 
 /// Keys of a block where an invocation has a query to itself.
@@ -26,40 +26,28 @@ pub(super) fn code(part: &Part, a: &Attention, when: When) -> Result<Code, Strin
     let sizes = with(&[a.t, a.e]);
     let grouped = when == When::Gpu && a.d <= 2048;
     // In a workgroup each column has its own invocation, so a word's elements do not come together.
-    let packs: Vec<Pack> = a.stores.iter().map(|store| row_pack(part, store, &sizes, a.e, grouped)).collect();
+    let columns = if grouped { 1 } else { u64::MAX };
     let it = Fused {
         part,
         a,
-        header: Header::new(&part.kernel, &a.stores, &packs),
-        packs,
+        end: Epilogue::new(part, &a.epilogue, &a.stores, &sizes, a.e, columns),
         query: Values::new(&a.query.body, args, &with(&[a.t, a.d]), 0),
         key: Values::new(&a.key.body, args, &with(&[a.s, a.d]), 0),
         value: Values::new(&a.value.body, args, &with(&[a.s, a.e]), 0),
         score: Values::new(&a.score.body, args, &with(&[a.t, a.s]), 0),
-        epilogue: Values::new(&a.epilogue, args, &sizes, 0),
         queries: a.batch.iter().product::<u64>() * a.t,
     };
     if grouped { it.grouped() } else { it.alone() }
 }
 
-fn row_pack(part: &Part, store: &Store, sizes: &[u64], e: u64, grouped: bool) -> Pack {
-    let in_word = per_word(part.kernel.args[store.access.arg as usize].dtype) as u64;
-    match pack(&part.kernel, store, sizes) {
-        Pack::Gathered(each) if grouped || !e.is_multiple_of(in_word) => Pack::Atomic(each),
-        other => other,
-    }
-}
-
 struct Fused<'a> {
     part: &'a Part,
     a: &'a Attention,
-    header: Header<'a>,
-    packs: Vec<Pack>,
+    end: Epilogue<'a>,
     query: Values<'a>,
     key: Values<'a>,
     value: Values<'a>,
     score: Values<'a>,
-    epilogue: Values<'a>,
     queries: u64,
 }
 
@@ -79,7 +67,7 @@ impl Fused<'_> {
         tail: [&str; 2],
         sizes: [u64; 2],
     ) -> Result<String, String> {
-        let mut spell = Spell::new(values, &self.header, prefix);
+        let mut spell = Spell::new(values, &self.end.header, prefix);
         self.coords(&mut spell, tail, sizes);
         spell.acc(&format!("{prefix}dot"));
         spell.outer(t, &values.cone([operand.value], true))?;
@@ -120,11 +108,11 @@ impl Fused<'_> {
         self.block_scores(&mut t)?;
         self.block_values(&mut t)?;
         t.line("}");
-        self.header.open(&mut t, &self.packs.iter().copied().enumerate().collect::<Vec<_>>());
+        self.end.open(&mut t);
         open_count(&mut t, "e", a.e);
         self.write(&mut t, "sums[e]", "total")?;
         t.close(3);
-        Ok(Code::new(&self.header, &self.part.sources, t, 8, self.queries.div_ceil(8).min(4096)))
+        Ok(Code::new(&self.end.header, &self.part.sources, t, 8, self.queries.div_ceil(8).min(4096)))
     }
 
     /// `p0`, `p1`, …: what the keys of a block weigh, and the sums rescaled to the new maximum.
@@ -190,14 +178,7 @@ impl Fused<'_> {
     fn write(&self, t: &mut Text, sum: &str, total: &str) -> Result<(), String> {
         let a = self.a;
         t.line(format!("let average = {sum} / {total};"));
-        let mut spell = Spell::new(&self.epilogue, &self.header, "");
-        self.coords(&mut spell, ["t", "e"], [a.t, a.e]);
-        spell.acc("average");
-        spell.outer(t, &self.epilogue.cone(a.stores.iter().map(|store| store.value), true))?;
-        for (i, store) in a.stores.iter().enumerate() {
-            self.header.store(t, &spell, i, store, self.packs[i], "false");
-        }
-        Ok(())
+        self.end.write(t, "average", |spell| self.coords(spell, ["t", "e"], [a.t, a.e]))
     }
 
     fn grouped(&self) -> Result<Code, String> {
@@ -228,7 +209,7 @@ impl Fused<'_> {
         t.line("}");
         t.line("workgroupBarrier();");
         t.close(2);
-        let mut code = Code::new(&self.header, &self.part.sources, t, GROUP as u32, self.queries);
+        let mut code = Code::new(&self.end.header, &self.part.sources, t, GROUP as u32, self.queries);
         code.workgroup_bytes = (4 * (a.d.max(1) + 2 * GROUP)) as u32;
         Ok(code)
     }

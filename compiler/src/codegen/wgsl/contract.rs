@@ -6,7 +6,7 @@
 
 use super::body::Spell;
 use super::code::{Code, coordinates, names, open_count, open_grouped};
-use super::header::{Header, Pack, pack, per_word};
+use super::epilogue::Epilogue;
 use super::part::{Part, operand_reg};
 use super::scalar;
 use super::text::Text;
@@ -27,11 +27,9 @@ pub(super) fn code(part: &Part, c: &Contract, when: When) -> Result<Code, String
 struct Product<'a> {
     part: &'a Part,
     c: &'a Contract,
-    header: Header<'a>,
-    packs: Vec<Pack>,
+    end: Epilogue<'a>,
     lhs: Values<'a>,
     rhs: Values<'a>,
-    epilogue: Values<'a>,
     repr: Repr,
     /// Sizes of batch, m, n, k, each all axes together.
     b: u64,
@@ -71,16 +69,12 @@ impl<'a> Product<'a> {
         let columns = if n > 8 || n.is_multiple_of(4) { 4 } else { 1 };
         let columns = if tiled { 4 } else { columns };
         let sizes = chain([&c.batch, &c.m, &c.n]);
-        let packs =
-            c.stores.iter().map(|store| tile_pack(part, store, &sizes, n, columns)).collect::<Vec<_>>();
         Product {
             part,
             c,
-            header: Header::new(&part.kernel, &c.stores, &packs),
-            packs,
+            end: Epilogue::new(part, &c.epilogue, &c.stores, &sizes, n, columns),
             lhs: Values::new(&c.lhs.body, args, &chain([&c.batch, &c.m, &c.k]), 0),
             rhs: Values::new(&c.rhs.body, args, &chain([&c.batch, &c.k, &c.n]), 0),
-            epilogue: Values::new(&c.epilogue, args, &sizes, 0),
             repr,
             b,
             m,
@@ -109,7 +103,7 @@ impl<'a> Product<'a> {
         self.direct_results(&mut t);
         self.write(&mut t)?;
         t.close(3);
-        Ok(Code::new(&self.header, &self.part.sources, t, self.lanes, tiles))
+        Ok(Code::new(&self.end.header, &self.part.sources, t, self.lanes, tiles))
     }
 
     /// The sums of a direct invocation: `c0`, `c1`, … with `columns` components or one.
@@ -124,7 +118,7 @@ impl<'a> Product<'a> {
             t.line(format!("let m_{i} = min(m0 + {i}u, {}u);", self.m - 1));
             let m = names(&format!("m{i}_"), self.c.m.len());
             coordinates(t, &format!("m_{i}"), &m, &self.c.m);
-            let mut spell = Spell::new(&self.lhs, &self.header, &format!("l{i}_"));
+            let mut spell = Spell::new(&self.lhs, &self.end.header, &format!("l{i}_"));
             spell.coords(&batch, &self.c.batch, false);
             spell.coords(&m, &self.c.m, false);
             spell.coords(&k, &self.c.k, true);
@@ -135,7 +129,7 @@ impl<'a> Product<'a> {
             t.line(format!("let n_{j} = min(n0 + {j}u, {}u);", self.n - 1));
             let n = names(&format!("n{j}_"), self.c.n.len());
             coordinates(t, &format!("n_{j}"), &n, &self.c.n);
-            let mut spell = Spell::new(&self.rhs, &self.header, &format!("r{j}_"));
+            let mut spell = Spell::new(&self.rhs, &self.end.header, &format!("r{j}_"));
             spell.coords(&batch, &self.c.batch, false);
             spell.coords(&k, &self.c.k, true);
             spell.coords(&n, &self.c.n, false);
@@ -200,7 +194,7 @@ impl<'a> Product<'a> {
         open_count(t, "i", self.rows);
         t.line("let m = m0 + i;");
         t.line(format!("if (m < {}u) {{", self.m));
-        self.header.open(t, &self.packs.iter().copied().enumerate().collect::<Vec<_>>());
+        self.end.open(t);
         open_count(t, "j", self.columns);
         t.line("let n = n0 + j;");
         t.line(format!("if (n < {}u) {{", self.n));
@@ -209,15 +203,11 @@ impl<'a> Product<'a> {
         coordinates(t, "batch", &b, &self.c.batch);
         coordinates(t, "m", &m, &self.c.m);
         coordinates(t, "n", &n, &self.c.n);
-        let mut spell = Spell::new(&self.epilogue, &self.header, "");
-        spell.coords(&b, &self.c.batch, false);
-        spell.coords(&m, &self.c.m, false);
-        spell.coords(&n, &self.c.n, false);
-        spell.acc(&format!("results[i * {}u + j]", self.columns));
-        spell.outer(t, &self.epilogue.cone(self.c.stores.iter().map(|store| store.value), true))?;
-        for (i, store) in self.c.stores.iter().enumerate() {
-            self.header.store(t, &spell, i, store, self.packs[i], "false");
-        }
+        self.end.write(t, &format!("results[i * {}u + j]", self.columns), |spell| {
+            spell.coords(&b, &self.c.batch, false);
+            spell.coords(&m, &self.c.m, false);
+            spell.coords(&n, &self.c.n, false);
+        })?;
         t.close(4);
         Ok(())
     }
@@ -257,7 +247,7 @@ impl<'a> Product<'a> {
         self.direct_results(&mut t);
         self.write(&mut t)?;
         t.close(2);
-        let mut code = Code::new(&self.header, &self.part.sources, t, 256, tiles);
+        let mut code = Code::new(&self.end.header, &self.part.sources, t, 256, tiles);
         code.workgroup_bytes = (TILE * DEPTH * 8) as u32;
         Ok(code)
     }
@@ -272,7 +262,7 @@ impl<'a> Product<'a> {
         sizes: [&[u64]; 3],
     ) -> Result<(), String> {
         t.line(format!("fn {name}(b: u32, y: u32, x: u32) -> f32 {{"));
-        let mut spell = Spell::new(values, &self.header, "");
+        let mut spell = Spell::new(values, &self.end.header, "");
         for (flat, sizes) in ["b", "y", "x"].iter().zip(sizes) {
             let coords = names(&format!("c{flat}"), sizes.len());
             coordinates(t, flat, &coords, sizes);
@@ -316,14 +306,5 @@ impl<'a> Product<'a> {
         t.line("}");
         t.line(format!("right[rk * {TILE}u + rn] = r;"));
         t.line("}");
-    }
-}
-
-/// How a store of a tile packs: words are whole only if an invocation's columns are.
-fn tile_pack(part: &Part, store: &sx_artifact::kernel::Store, sizes: &[u64], n: u64, columns: u64) -> Pack {
-    let in_word = per_word(part.kernel.args[store.access.arg as usize].dtype) as u64;
-    match pack(&part.kernel, store, sizes) {
-        Pack::Gathered(each) if !n.is_multiple_of(in_word) || columns < in_word => Pack::Atomic(each),
-        other => other,
     }
 }

@@ -4,12 +4,13 @@
 //! adapters that run on a CPU and once for all others, naga checks the text, and metadata says which is which.
 //!
 //! Read in this order: `part`, `values`, `header`, `body`, `scalar`, then a kind of kernel: `loop_kernel`,
-//! `contract`, `attention`; `translate` comes last.
+//! `contract`, `attention`, which end in `epilogue`; `translate` comes last.
 
 mod attention;
 mod body;
 mod code;
 mod contract;
+mod epilogue;
 mod header;
 mod library;
 mod long;

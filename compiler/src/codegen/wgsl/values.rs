@@ -124,11 +124,10 @@ impl<'a> Values<'a> {
             Inst::Const(Const::Bool(_)) => Reg::Bool,
             Inst::Index { reg, .. } | Inst::Acc { reg } => *reg,
             Inst::Load { access, .. } => Reg::of(args[access.arg as usize].dtype),
-            Inst::Call { f, args } => match f {
-                f if f.is_comparison() => Reg::Bool,
-                ScalarFn::Where => self.reg(args[1]),
-                _ => self.reg(args[0]),
-            },
+            Inst::Call { f, args } => {
+                let regs: Vec<Reg> = args.iter().map(|&arg| self.reg(arg)).collect();
+                f.gives(&regs).expect("a validated call has its arguments")
+            }
             Inst::Convert { to, .. } => *to,
             Inst::Bounded { x, .. } | Inst::Fold { x, .. } => self.reg(*x),
         }

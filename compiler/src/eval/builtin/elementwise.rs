@@ -6,56 +6,58 @@ use crate::eval::machine::{Eval, Machine};
 use crate::eval::value::{Number, Value};
 use crate::ir::Op;
 use crate::ir::op::{Cast, Map};
+use crate::ops::scalar::{self, Scalar};
 use sx_artifact::scalar::ScalarFn;
 
-macro_rules! unary {
-    ($name:literal, $f:ident, $summary:literal, $example:literal) => {
-        builtin!($name 1 Some(1), &[], $name $summary $example |m, c| unary(m, c, ScalarFn::$f))
-    };
-}
-
-pub(super) static TABLE: [Builtin; 18] = [
-    unary!("neg", Neg, "the negative", "(neg x)"),
-    unary!("abs", Abs, "the absolute value", "(abs x)"),
-    unary!("rsqrt", Rsqrt, "one over the square root", "(rsqrt x)"),
-    unary!("expm1", Expm1, "exp(x) - 1, exact near 0", "(expm1 x)"),
-    unary!("log1p", Log1p, "log(1 + x), exact near 0", "(log1p x)"),
-    unary!("sin", Sin, "the sine of an angle in radians", "(sin x)"),
-    unary!("cos", Cos, "the cosine of an angle in radians", "(cos x)"),
-    unary!("tanh", Tanh, "the hyperbolic tangent", "(tanh x)"),
-    unary!("asin", Asin, "the arcsine in radians; NaN outside [-1, 1]", "(asin x)"),
-    unary!("acos", Acos, "the arccosine in radians; NaN outside [-1, 1]", "(acos x)"),
-    unary!("erf", Erf, "the error function", "(erf x)"),
+pub(super) static TABLE: [Builtin; 6] = [
     builtin!("not" 1 Some(1), &[], "(not x)" "the opposite truth value; elementwise of a mask" "(not nil) ; => true" not),
-    builtin!("atan2" 2 Some(2), &[], "(atan2 y x)" "the angle of the point (x, y), in [-pi, pi]" "(atan2 y x)" |m, c| binary(m, c, ScalarFn::Atan2)),
-    builtin!("maximum" 2 Some(2), &[], "(maximum a b)" "the larger, elementwise; NaN if either is" "(maximum x 0)" |m, c| binary(m, c, ScalarFn::Maximum)),
-    builtin!("minimum" 2 Some(2), &[], "(minimum a b)" "the smaller, elementwise; NaN if either is" "(minimum x 1)" |m, c| binary(m, c, ScalarFn::Minimum)),
+    builtin!("maximum" 2 Some(2), &[], "(maximum a b)" "the larger, elementwise; NaN if either is" "(maximum x 0)" maximum),
+    builtin!("minimum" 2 Some(2), &[], "(minimum a b)" "the smaller, elementwise; NaN if either is" "(minimum x 1)" minimum),
     builtin!("where" 3 Some(3), &[], "(where mask a b)" "a where the mask is true, b elsewhere" "(where (> x 0) x 0)" choose),
     builtin!("cast" 2 Some(2), &[], "(cast x :bf16)" "the values in another dtype" "(cast x :bf16)" cast),
     builtin!("%number-or" 3 Some(3), &[], "(%number-or x f g)" "calls f with a number and g with a tensor" "" number_or),
 ];
 
-fn unary(m: &mut Machine<'_>, call: &Call, f: ScalarFn) -> Eval {
-    m.operation(call.callee, call.span, Op::Map(Map { f }), &call.args)
+/// A scalar function of tensors as its record has it: for every one that no table treats in its own way.
+pub(super) fn by_record(f: ScalarFn) -> Builtin {
+    let Scalar { signature, summary, example, .. } = *scalar::def(f);
+    let (least, most) = (f.arity(), Some(f.arity()));
+    Builtin { name: f.name(), signature, summary, example, least, most, keys: &[], run: elementwise }
 }
 
-/// A pair of which one at least is a tensor.
-fn binary(m: &mut Machine<'_>, call: &Call, f: ScalarFn) -> Eval {
+pub(super) fn elementwise(m: &mut Machine<'_>, call: &Call) -> Eval {
+    let f = ScalarFn::named(call.callee).expect("it is called by the function's name");
+    match f.arity() {
+        1 => m.operation(call.callee, call.span, Op::Map(Map { f }), &call.args),
+        _ => several(m, call, f, None),
+    }
+}
+
+fn maximum(m: &mut Machine<'_>, call: &Call) -> Eval {
+    several(m, call, ScalarFn::Maximum, Some("`max` gives the largest of numbers"))
+}
+
+fn minimum(m: &mut Machine<'_>, call: &Call) -> Eval {
+    several(m, call, ScalarFn::Minimum, Some("`min` gives the smallest of numbers"))
+}
+
+/// Arguments of which one at least is a tensor; the help is for those who give numbers.
+fn several(m: &mut Machine<'_>, call: &Call, f: ScalarFn, help: Option<&str>) -> Eval {
     if !call.has_tensor() && call.args.iter().all(|arg| Number::of(&arg.value).is_some()) {
-        let message = format!("{}: a tensor was expected, and both arguments are numbers", call.callee);
+        let all = if call.args.len() == 2 { "both" } else { "all" };
+        let message = format!("{}: a tensor was expected, and {all} arguments are numbers", call.callee);
         let diagnostic = Diagnostic::new(Code::DimTensor, call.span, message);
-        return Err(match f {
-            ScalarFn::Maximum => m.report(diagnostic.help("`max` gives the largest of numbers")),
-            ScalarFn::Minimum => m.report(diagnostic.help("`min` gives the smallest of numbers")),
-            _ => m.report(diagnostic),
-        });
+        return Err(m.report(match help {
+            Some(help) => diagnostic.help(help),
+            None => diagnostic,
+        }));
     }
     m.map_call(call.callee, call.span, Map { f }, &call.args)
 }
 
 fn not(m: &mut Machine<'_>, call: &Call) -> Eval {
     match &call.args[0].value {
-        Value::Tensor(_) => unary(m, call, ScalarFn::Not),
+        Value::Tensor(_) => elementwise(m, call),
         other => Ok(Value::Bool(!other.truth())),
     }
 }

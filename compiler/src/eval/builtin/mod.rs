@@ -14,8 +14,12 @@ mod text;
 
 use super::lambda::{are, count_text};
 use super::machine::{Eval, Machine};
+use super::special;
 use super::value::{Name, Value};
 use crate::diag::{Code, Span};
+use std::collections::HashSet;
+use std::sync::LazyLock;
+use sx_artifact::scalar::ScalarFn;
 
 /// A function of the language that is written in Rust.
 #[derive(Debug)]
@@ -80,8 +84,8 @@ macro_rules! builtin {
 }
 use builtin;
 
-/// Every builtin.
-pub(super) fn all() -> impl Iterator<Item = &'static Builtin> {
+/// The builtins that are written by hand.
+fn by_hand() -> impl Iterator<Item = &'static Builtin> {
     let tables: [&'static [Builtin]; 10] = [
         &numbers::TABLE,
         &lists::TABLE,
@@ -95,6 +99,18 @@ pub(super) fn all() -> impl Iterator<Item = &'static Builtin> {
         &einsum::TABLE,
     ];
     tables.into_iter().flatten()
+}
+
+/// The scalar functions that are called by their names and treated as their records say.
+static BY_RECORD: LazyLock<Vec<Builtin>> = LazyLock::new(|| {
+    let taken: HashSet<&str> = by_hand().map(|b| b.name).chain(special::all().map(|s| s.name)).collect();
+    let rest = ScalarFn::ALL.iter().filter(|f| !taken.contains(f.name()));
+    rest.map(|&f| elementwise::by_record(f)).collect()
+});
+
+/// Every builtin.
+pub(super) fn all() -> impl Iterator<Item = &'static Builtin> {
+    by_hand().chain(BY_RECORD.iter())
 }
 
 impl Machine<'_> {

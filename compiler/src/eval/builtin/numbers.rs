@@ -6,6 +6,7 @@ use crate::eval::machine::{Eval, Machine};
 use crate::eval::value::{Number, Value};
 use crate::ir::Op;
 use crate::ir::op::Map;
+use crate::ops::scalar::{self, Eval as Meaning};
 use std::cmp::Ordering;
 use sx_artifact::scalar::ScalarFn;
 
@@ -17,12 +18,12 @@ pub(super) static TABLE: [Builtin; 19] = [
     builtin!("div" 2 Some(2), &[], "(div a b)" "the quotient of integers, truncated" "(div -7 2) ; => -3" div),
     builtin!("mod" 2 Some(2), &[], "(mod a b)" "the remainder, with the divisor's sign" "(mod -7 3) ; => 2" modulo),
     builtin!("pow" 2 Some(2), &[], "(pow a b)" "a to the power b, of numbers or elementwise" "(pow 2 10) ; => 1024" pow),
-    builtin!("sqrt" 1 Some(1), &[], "(sqrt x)" "the square root, of a number or elementwise" "(sqrt 9) ; => 3.0" |m, c| real(m, c, ScalarFn::Sqrt, f64::sqrt)),
-    builtin!("exp" 1 Some(1), &[], "(exp x)" "e to the power x, of a number or elementwise" "(exp 0) ; => 1.0" |m, c| real(m, c, ScalarFn::Exp, f64::exp)),
-    builtin!("log" 1 Some(1), &[], "(log x)" "the natural logarithm, of a number or elementwise" "(log 1) ; => 0.0" |m, c| real(m, c, ScalarFn::Log, f64::ln)),
-    builtin!("floor" 1 Some(1), &[], "(floor x)" "the largest whole number not above x; an integer for a number" "(floor -2.5) ; => -3" |m, c| whole(m, c, ScalarFn::Floor, f64::floor)),
-    builtin!("ceil" 1 Some(1), &[], "(ceil x)" "the smallest whole number not below x; an integer for a number" "(ceil 2.1) ; => 3" |m, c| whole(m, c, ScalarFn::Ceil, f64::ceil)),
-    builtin!("round" 1 Some(1), &[], "(round x)" "the nearest whole number, the even one of two; an integer for a number" "(round 2.5) ; => 2" |m, c| whole(m, c, ScalarFn::Round, f64::round_ties_even)),
+    builtin!("sqrt" 1 Some(1), &[], "(sqrt x)" "the square root, of a number or elementwise" "(sqrt 9) ; => 3.0" real),
+    builtin!("exp" 1 Some(1), &[], "(exp x)" "e to the power x, of a number or elementwise" "(exp 0) ; => 1.0" real),
+    builtin!("log" 1 Some(1), &[], "(log x)" "the natural logarithm, of a number or elementwise" "(log 1) ; => 0.0" real),
+    builtin!("floor" 1 Some(1), &[], "(floor x)" "the largest whole number not above x; an integer for a number" "(floor -2.5) ; => -3" whole),
+    builtin!("ceil" 1 Some(1), &[], "(ceil x)" "the smallest whole number not below x; an integer for a number" "(ceil 2.1) ; => 3" whole),
+    builtin!("round" 1 Some(1), &[], "(round x)" "the nearest whole number, the even one of two; an integer for a number" "(round 2.5) ; => 2" whole),
     builtin!("=" 1 None, &[], "(= a b...)" "equality: of ordinary values by structure, of tensors elementwise" "(= [1 2] [1 2]) ; => true" equal),
     builtin!("!=" 2 Some(2), &[], "(!= a b)" "the opposite of `=`" "(!= 1 2) ; => true" unequal),
     builtin!("<" 1 None, &[], "(< a b...)" "ascending order, of numbers or elementwise" "(< 1 2 3) ; => true" |m, c| order(m, c, ScalarFn::Lt, Ordering::is_lt)),
@@ -30,6 +31,9 @@ pub(super) static TABLE: [Builtin; 19] = [
     builtin!(">" 1 None, &[], "(> a b...)" "descending order, of numbers or elementwise" "(> 3 2) ; => true" |m, c| order(m, c, ScalarFn::Gt, Ordering::is_gt)),
     builtin!(">=" 1 None, &[], "(>= a b...)" "descending or equal, of numbers or elementwise" "(>= 2 2) ; => true" |m, c| order(m, c, ScalarFn::Ge, Ordering::is_ge)),
 ];
+
+/// A function of a float.
+type OfFloat = fn(f64) -> f64;
 
 /// A step on two integers: `None` where there is no result.
 type IntStep = fn(i64, i64) -> Option<i64>;
@@ -146,22 +150,32 @@ fn pow(m: &mut Machine<'_>, call: &Call) -> Eval {
     }
 }
 
-fn real(m: &mut Machine<'_>, call: &Call, f: ScalarFn, of: fn(f64) -> f64) -> Eval {
-    if call.has_tensor() {
-        return m.operation(call.callee, call.span, Op::Map(Map { f }), &call.args);
+/// A function of floats, of a number as its record has it.
+fn real(m: &mut Machine<'_>, call: &Call) -> Eval {
+    match on_number(m, call)? {
+        Some((of, number)) => Ok(Value::Float(of(number.as_f64()))),
+        None => super::elementwise::elementwise(m, call),
     }
-    Ok(Value::Float(of(m.number(call.callee, &call.args[0])?.as_f64())))
 }
 
-fn whole(m: &mut Machine<'_>, call: &Call, f: ScalarFn, of: fn(f64) -> f64) -> Eval {
-    if call.has_tensor() {
-        return m.operation(call.callee, call.span, Op::Map(Map { f }), &call.args);
+/// A function that gives whole numbers: an integer of a number.
+fn whole(m: &mut Machine<'_>, call: &Call) -> Eval {
+    match on_number(m, call)? {
+        Some((_, Number::Int(n))) => Ok(Value::Int(n)),
+        Some((of, Number::Float(x))) if of(x).abs() < 9.2e18 => Ok(Value::Int(of(x) as i64)),
+        Some(_) => Err(overflow(m, call)),
+        None => super::elementwise::elementwise(m, call),
     }
-    match m.number(call.callee, &call.args[0])? {
-        Number::Int(n) => Ok(Value::Int(n)),
-        Number::Float(x) if of(x).abs() < 9.2e18 => Ok(Value::Int(of(x) as i64)),
-        Number::Float(_) => Err(overflow(m, call)),
-    }
+}
+
+/// What the function that is called does with floats, and the number it is given; `None` for a tensor.
+fn on_number(m: &mut Machine<'_>, call: &Call) -> Eval<Option<(OfFloat, Number)>> {
+    let f = ScalarFn::named(call.callee).expect("it is called by the function's name");
+    let of = match scalar::def(f).eval {
+        Meaning::Float1(of) if !call.has_tensor() => of,
+        _ => return Ok(None),
+    };
+    Ok(Some((of, m.number(call.callee, &call.args[0])?)))
 }
 
 fn equal(m: &mut Machine<'_>, call: &Call) -> Eval {

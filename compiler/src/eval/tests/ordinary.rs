@@ -2,6 +2,8 @@
 
 use super::value_of;
 use crate::eval::documented;
+use crate::ops::scalar::def;
+use sx_artifact::scalar::ScalarFn;
 
 #[test]
 fn expressions_have_their_values() {
@@ -119,7 +121,11 @@ fn documented_examples_print_what_they_say() {
     let mut ran = 0;
     for doc in documented() {
         assert!(!doc.summary.is_empty() && doc.signature.starts_with(['(', '\'', '`']), "{doc:?}");
+        // Examples of scalar functions are of tensors, and another test runs them.
         let Some((program, value)) = doc.example.split_once(" ; => ") else { continue };
+        if ScalarFn::named(&doc.name).is_some_and(|f| def(f).example == doc.example) {
+            continue;
+        }
         assert_eq!(value_of(program), value, "{}", doc.name);
         ran += 1;
     }

@@ -144,7 +144,7 @@ impl<'t> Reader<'t> {
     }
 
     fn op(&mut self, words: &Words<'t>, ty: &Type) -> Read<Op> {
-        if let Some(f) = ScalarFn::ALL.iter().copied().find(|f| f.name() == words.name) {
+        if let Some(f) = ScalarFn::named(words.name) {
             return Ok(Op::Map(Map { f }));
         }
         let folds = [FoldOp::Sum, FoldOp::Max, FoldOp::Min, FoldOp::Prod, FoldOp::All, FoldOp::Any];

@@ -1,39 +1,31 @@
 //! The table of scalar functions.
 //!
-//! One function is one record [`Scalar`], every field required. [`def`] is the register: an exhaustive match.
-//! The type rule for [`Map`] below asks the record, and so do the printers, the documentation and the tests.
+//! One function is one file with its [`Scalar`], of which every field is required; the list in the artifact's
+//! `scalar.rs` names the files, and [`def`] is made of it. The type rule for [`Map`] below asks the record, and so
+//! do the printers, the documentation, the functions that programs call, and the tests.
 
 pub mod apply;
-mod arith;
-pub mod choose;
-mod compare;
-mod error_function;
-mod exp;
-mod logic;
-mod round;
-mod trig;
+mod family;
 
-use super::{Fault, Rules, Tolerance, Trap, fault::InsteadOfMask, shape};
+use super::{About, Fault, Rules, Tolerance, Trap, fault::InsteadOfMask, shape};
 use crate::ir::op::Map;
 use crate::ir::{Domain, Interval, Type};
 use sx_artifact::dtype::DType;
-use sx_artifact::scalar::ScalarFn;
+use sx_artifact::scalar::{Class, ScalarFn};
 use sx_artifact::tensor::Tensor;
 
 /// The definition of one scalar function.
 pub struct Scalar {
-    /// The name in programs, printed graphs and messages: that of [`ScalarFn::name`].
-    pub name: &'static str,
     /// A call of it.
     pub signature: &'static str,
     /// One line, lower case, no full stop.
     pub summary: &'static str,
     /// A program and its value; a test runs it.
     pub example: &'static str,
-    /// Which dtypes it takes.
-    pub takes: Kind,
     /// How far a target may stray from `eval`.
     pub tolerance: Tolerance,
+    /// Whether it gives floats that operands of bf16 may not have: a fused kernel rounds those to bf16.
+    pub rounds: bool,
     /// What to write instead of applying it to a mask.
     pub instead_of_mask: InsteadOfMask,
     /// Where the arguments it is defined on lie: one for each.
@@ -66,6 +58,17 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// The dtypes that `f` takes.
+    pub fn of(f: ScalarFn) -> Kind {
+        match f.args() {
+            [Class::Truth, Class::Any, ..] => Kind::MaskThenAny,
+            [Class::Truth, ..] => Kind::Mask,
+            [Class::Float, ..] => Kind::Float,
+            [Class::Number, ..] => Kind::Number,
+            [Class::Any, ..] | [] => Kind::Any,
+        }
+    }
+
     /// True where `dtype` is one of them. For [`Kind::MaskThenAny`] it is the dtype of the last two.
     pub fn holds(self, dtype: DType) -> bool {
         match self {
@@ -166,72 +169,34 @@ pub enum Eval {
     Choose,
 }
 
-/// The definition of `f`. This match is the register of scalar functions.
-pub fn def(f: ScalarFn) -> &'static Scalar {
-    match f {
-        ScalarFn::Add => &arith::ADD,
-        ScalarFn::Sub => &arith::SUB,
-        ScalarFn::Mul => &arith::MUL,
-        ScalarFn::Div => &arith::DIV,
-        ScalarFn::Mod => &arith::MOD,
-        ScalarFn::Maximum => &choose::MAXIMUM,
-        ScalarFn::Minimum => &choose::MINIMUM,
-        ScalarFn::Pow => &exp::POW,
-        ScalarFn::Atan2 => &trig::ATAN2,
-        ScalarFn::Eq => &compare::EQ,
-        ScalarFn::Ne => &compare::NE,
-        ScalarFn::Lt => &compare::LT,
-        ScalarFn::Le => &compare::LE,
-        ScalarFn::Gt => &compare::GT,
-        ScalarFn::Ge => &compare::GE,
-        ScalarFn::And => &logic::AND,
-        ScalarFn::Or => &logic::OR,
-        ScalarFn::Not => &logic::NOT,
-        ScalarFn::Where => &choose::WHERE,
-        ScalarFn::Neg => &arith::NEG,
-        ScalarFn::Abs => &arith::ABS,
-        ScalarFn::Sqrt => &exp::SQRT,
-        ScalarFn::Rsqrt => &exp::RSQRT,
-        ScalarFn::Exp => &exp::EXP,
-        ScalarFn::Log => &exp::LOG,
-        ScalarFn::Expm1 => &exp::EXPM1,
-        ScalarFn::Log1p => &exp::LOG1P,
-        ScalarFn::Sin => &trig::SIN,
-        ScalarFn::Cos => &trig::COS,
-        ScalarFn::Tanh => &exp::TANH,
-        ScalarFn::Asin => &trig::ASIN,
-        ScalarFn::Acos => &trig::ACOS,
-        ScalarFn::Erf => &exp::ERF,
-        ScalarFn::Floor => &round::FLOOR,
-        ScalarFn::Ceil => &round::CEIL,
-        ScalarFn::Round => &round::ROUND,
-    }
+macro_rules! register {
+    ($([$($arg:ident)+] -> $result:ident, $cost:ident:
+        $($variant:ident $module:ident $(= $name:literal)?),+;)*) => {
+        $($(mod $module;)+)*
+
+        /// The definition of `f`.
+        pub fn def(f: ScalarFn) -> &'static Scalar {
+            match f { $($(ScalarFn::$variant => &$module::RECORD,)+)* }
+        }
+    };
 }
+sx_artifact::scalar_functions!(register);
+
+pub use maximum::larger;
+pub use minimum::smaller;
 
 /// Scalar functions, elementwise. Shapes are equal: broadcasts are nodes of their own.
 impl Rules for Map {
-    fn name(&self) -> &str {
-        def(self.f).name
-    }
-
-    fn signature(&self) -> &'static str {
-        def(self.f).signature
-    }
-
-    fn summary(&self) -> &'static str {
-        def(self.f).summary
-    }
-
-    fn takes(&self) -> &'static str {
-        def(self.f).takes.words()
-    }
-
-    fn domain(&self) -> &'static str {
-        def(self.f).range
-    }
-
-    fn example(&self) -> &'static str {
-        def(self.f).example
+    fn about(&self) -> About<'_> {
+        About {
+            name: self.f.name(),
+            signature: def(self.f).signature,
+            summary: def(self.f).summary,
+            takes: Kind::of(self.f).words(),
+            domain: def(self.f).range,
+            example: def(self.f).example,
+            tolerance: def(self.f).tolerance,
+        }
     }
 
     fn infer(&self, args: &[Type]) -> Result<Vec<Type>, Fault> {
@@ -247,20 +212,16 @@ impl Rules for Map {
     fn reference(&self, args: &[&Tensor]) -> Result<Vec<Tensor>, Trap> {
         Ok(vec![apply::apply(&def(self.f).eval, args)])
     }
-
-    fn tolerance(&self) -> Tolerance {
-        def(self.f).tolerance
-    }
 }
 
 /// The dtype that `f` gives of `args`, or why it refuses theirs. Shapes are not looked at.
 pub fn dtype(f: ScalarFn, args: &[Type]) -> Result<DType, Fault> {
-    let scalar = def(f);
+    let (scalar, takes) = (def(f), Kind::of(f));
     if args.len() != f.arity() {
         let want = ["0", "1", "2", "3"][f.arity()];
         return Err(Fault::Operands { want, got: args.len() });
     }
-    let operands = match scalar.takes {
+    let operands = match takes {
         Kind::MaskThenAny => {
             shape::mask(args, 0)?;
             1
@@ -279,8 +240,8 @@ pub fn dtype(f: ScalarFn, args: &[Type]) -> Result<DType, Fault> {
     if let Some(arg) = (operands..args.len()).find(|&arg| args[arg].dtype != first) {
         return Err(Fault::DtypesDiffer { left: first, right: args[arg].dtype, arg });
     }
-    if !scalar.takes.holds(first) {
-        return Err(Fault::Dtype { arg: operands, got: first, want: scalar.takes });
+    if !takes.holds(first) {
+        return Err(Fault::Dtype { arg: operands, got: first, want: takes });
     }
     Ok(match scalar.image {
         Image::Mask => DType::Bool,

@@ -3,7 +3,7 @@
 use super::compile::Compiler;
 use super::tape::lane_size;
 use sx_artifact::kernel::{Inst, Val};
-use sx_artifact::scalar::ScalarFn;
+use sx_artifact::scalar::{Cost, ScalarFn};
 
 /// A row keeps values for a later phase in at most this many bytes; beyond, they are computed again.
 const KEEP: u64 = 256 << 10;
@@ -115,11 +115,9 @@ impl Compiler<'_> {
 
 /// Roughly how many simple operations a function costs.
 pub(super) fn call_weight(f: ScalarFn) -> u64 {
-    use ScalarFn::*;
-    match f {
-        Add | Sub | Mul | Maximum | Minimum | Eq | Ne | Lt | Le | Gt | Ge | And | Or | Not | Where | Neg
-        | Abs | Floor | Ceil | Round => 1,
-        Div | Sqrt | Rsqrt => 4,
-        Mod | Pow | Atan2 | Exp | Log | Expm1 | Log1p | Sin | Cos | Tanh | Asin | Acos | Erf => 16,
+    match f.cost() {
+        Cost::Simple => 1,
+        Cost::Division => 4,
+        Cost::Series => 16,
     }
 }

@@ -1,9 +1,27 @@
-//! The error function in f64, to about one unit in the last place.
+//! `(erf x)`
 
+use super::family::Function;
+use super::{Scalar, Valid};
+use crate::ir::Interval;
 use std::f64::consts::FRAC_2_SQRT_PI;
 
+pub(super) static RECORD: Scalar = Function {
+    signature: "(erf x)",
+    summary: "the error function of `x`: how much of a normal distribution lies within `x` times its width",
+    example: "(erf (zeros [2])) ; => [0.0 0.0]",
+    valid: &[Valid::Everywhere],
+    range: "Unit of what is 0 or above, [-1, 0] of what is 0 or below, else Signed",
+    image: |x, _| {
+        let lo = if 0.0 <= x[0].lo { 0.0 } else { -1.0 };
+        let hi = if x[0].hi <= 0.0 { 0.0 } else { 1.0 };
+        Interval::closed(lo, hi)
+    },
+    eval: erf,
+}
+.record();
+
 /// `2/sqrt(pi)` times the integral of `exp(-t^2)` from 0 to `x`.
-pub(super) fn erf(x: f64) -> f64 {
+fn erf(x: f64) -> f64 {
     if x.is_nan() {
         return x;
     }

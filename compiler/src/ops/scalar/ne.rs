@@ -1,0 +1,12 @@
+//! `(!= x y)`
+
+use super::family::Test;
+use super::{Eval, Scalar};
+
+pub(super) static RECORD: Scalar = Test {
+    signature: "(!= x y)",
+    summary: "whether `x` and `y` differ; true of NaN",
+    example: "(!= (iota [3]) 1) ; => [true false true]",
+    eval: Eval::Test(|x, y| x != y, |x, y| x != y),
+}
+.record();
