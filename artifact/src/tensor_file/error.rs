@@ -101,7 +101,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Io { action, path, source } => {
-                write!(f, "cannot {action} `{}`: {}", path.display(), reason(source))
+                write!(f, "cannot {action} `{}`: {}", path.display(), reason(action, source))
             }
             Error::File { path, what } => write!(f, "`{}`: {what}", path.display()),
             Error::NoKey { path, key, has } => {
