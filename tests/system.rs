@@ -13,4 +13,5 @@ mod pages;
 mod roundtrip;
 mod stages;
 mod text;
+mod traps;
 mod ui;
