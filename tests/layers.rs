@@ -19,6 +19,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("codegen", &["ir", "kernel", "plan"]),
     ("pipeline", &["diag", "ir", "passes", "kernel", "plan"]),
     ("compile", &["diag", "eval", "codegen", "pipeline", "plan"]),
+    ("fits", &["diag", "eval", "plan", "compile"]),
 ];
 
 /// The modules at the outer edge, which may use everything.

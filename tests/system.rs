@@ -16,4 +16,5 @@ mod roundtrip;
 mod snapshot;
 mod stages;
 mod text;
+mod traps;
 mod ui;

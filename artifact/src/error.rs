@@ -59,6 +59,22 @@ pub enum Error {
         /// What there is instead, or what to do.
         help: String,
     },
+    /// The file with an artifact's weights is not right.
+    Weights {
+        /// That file.
+        path: PathBuf,
+        /// What is wrong with it.
+        error: Box<Error>,
+    },
+    /// A file that holds other weights than those an artifact was built with.
+    ForeignWeights {
+        /// That file.
+        path: PathBuf,
+        /// The id it should have, as a digest.
+        wanted: String,
+        /// The id it has.
+        found: String,
+    },
     /// What was to be written cannot be an artifact.
     Contents {
         /// What is wrong with it.
@@ -80,13 +96,23 @@ impl FileError {
 
 impl fmt::Display for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot {} `{}`: {}", self.action, self.path.display(), reason(&self.source))
+        write!(f, "cannot {} `{}`: {}", self.action, self.path.display(), reason(self.action, &self.source))
     }
 }
 
 impl Error {
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
         FileError::on(action, path, Error::Io)
+    }
+
+    /// The same error, of the file with an artifact's weights.
+    pub fn of_weights(self, path: Option<&Path>) -> Error {
+        let path = path.unwrap_or(Path::new("the file of weights")).to_owned();
+        match self {
+            // These name the file themselves.
+            named @ (Error::Io(_) | Error::Weights { .. } | Error::ForeignWeights { .. }) => named,
+            error => Error::Weights { path, error: Box::new(error) },
+        }
     }
 
     pub(crate) fn container(what: impl Into<String>) -> Error {
@@ -128,6 +154,15 @@ impl fmt::Display for Error {
                 )
             }
             Error::Missing { what, help } => write!(f, "the artifact has no {what}; {help}"),
+            Error::Weights { path, error } => {
+                write!(f, "the artifact's weights in `{}`: {error}", path.display())
+            }
+            Error::ForeignWeights { path, wanted, found } => write!(
+                f,
+                "`{}` does not hold the weights that the artifact was built with: its id is {found} and should be \
+                 {wanted}; build both again, or name the right file with `--weights`",
+                path.display()
+            ),
             Error::Contents { what } => write!(f, "this cannot be written as an artifact: {what}"),
         }
     }
@@ -137,14 +172,18 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Error::Io(refused) => Some(&refused.source),
+            Error::Weights { error, .. } => Some(error),
             _ => None,
         }
     }
 }
 
 /// What the system said, in words where its own are poor.
-fn reason(error: &io::Error) -> String {
+fn reason(action: &str, error: &io::Error) -> String {
     match error.kind() {
+        io::ErrorKind::NotFound if action == "write" => "there is no such folder; make it first".to_owned(),
+        io::ErrorKind::NotADirectory => "a part of its path is not a folder".to_owned(),
+        io::ErrorKind::ReadOnlyFilesystem => "it cannot be changed there; write elsewhere".to_owned(),
         io::ErrorKind::NotFound => "there is no such file".to_owned(),
         io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
         io::ErrorKind::StorageFull => "the disk is full; free some space or write elsewhere".to_owned(),

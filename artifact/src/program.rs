@@ -166,9 +166,18 @@ pub struct Site {
 
 impl Site {
     /// The flat position in the index operand of a trap at a position of the kernel's coordinates.
-    pub fn operand_position(&self, mut position: u64) -> u64 {
+    pub fn operand_position(&self, position: u64) -> u64 {
+        self.placed(position, |_| true)
+    }
+
+    /// The same, of a position that counts only over the coordinates that the index depends on.
+    pub fn operand_position_of_own(&self, position: u64) -> u64 {
+        self.placed(position, |stride| stride != 0)
+    }
+
+    fn placed(&self, mut position: u64, counts: impl Fn(i64) -> bool) -> u64 {
         let mut found = self.at.offset;
-        for (&size, &stride) in self.dims.iter().zip(&self.at.strides).rev() {
+        for (&size, &stride) in self.dims.iter().zip(&self.at.strides).rev().filter(|it| counts(*it.1)) {
             found += (position % size.max(1)) as i64 * stride;
             position /= size.max(1);
         }

@@ -117,7 +117,10 @@ impl Artifact {
         for graph in &self.manifest.graphs {
             self.program(&graph.name)?;
         }
-        self.weights.as_ref().map_or(Ok(()), |weights| weights.verify())
+        match &self.weights {
+            Some(weights) => weights.verify().map_err(|error| error.of_weights(weights.path())),
+            None => Ok(()),
+        }
     }
 
     /// Checks the data of these entries at once, on all cores.
@@ -153,7 +156,11 @@ impl Artifact {
     /// A parameter and its elements, without padding.
     pub fn param(&self, name: &str) -> Result<(&Param, &[u8]), Error> {
         let (param, file) = self.param_file(name)?;
-        Ok((param, file.entry(&manifest::param_entry(name))?))
+        let bytes = file.entry(&manifest::param_entry(name));
+        match self.weights {
+            Some(_) => Ok((param, bytes.map_err(|error| error.of_weights(file.path()))?)),
+            None => Ok((param, bytes?)),
+        }
     }
 
     /// A parameter and the file that holds it: this one, or the one with its weights.
@@ -176,18 +183,17 @@ impl Artifact {
 
     /// Takes the parameters from `weights`, which must be the file that was built with this artifact.
     pub fn attach_weights(&mut self, weights: Artifact) -> Result<(), Error> {
-        let same = match self.manifest.weights {
-            Some(id) => id == weights.id,
-            None => {
-                let what = "the artifact holds its weights itself; leave out the file of weights";
-                return Err(Error::contents(what));
-            }
+        let Some(wanted) = self.manifest.weights else {
+            let what = "the artifact holds its weights itself; leave out the file of weights";
+            return Err(Error::contents(what));
         };
-        if !same || weights.manifest.params != self.manifest.params || weights.manifest.weights.is_some() {
-            let of = weights.path.as_deref().unwrap_or(Path::new("the file")).display();
-            return Err(Error::container(format!(
-                "`{of}` does not hold the weights this artifact was built with"
-            )));
+        let fits = weights.manifest.params == self.manifest.params && weights.manifest.weights.is_none();
+        if wanted != weights.id || !fits {
+            return Err(Error::ForeignWeights {
+                path: weights.path.unwrap_or_else(|| PathBuf::from("the file of weights")),
+                wanted: wanted.to_string(),
+                found: weights.id.to_string(),
+            });
         }
         self.weights = Some(Arc::new(weights));
         Ok(())

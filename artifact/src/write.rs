@@ -1,6 +1,6 @@
 //! Programs and their data → an artifact. The same contents give the same bytes.
 
-use crate::atomic;
+use crate::atomic::Staged;
 use crate::dtype::DType;
 use crate::error::Error;
 use crate::layout::{self, Item, Layout};
@@ -70,15 +70,24 @@ pub fn to_bytes(contents: &Contents<'_>) -> Result<Vec<u8>, Error> {
 
 /// Writes the artifact to `path`, whole or not at all.
 pub fn to_file(path: &Path, contents: &Contents<'_>) -> Result<(), Error> {
-    Assembled::new(contents, Params::Inside)?.save(path)
+    let staged = Assembled::new(contents, Params::Inside)?.stage(path)?;
+    staged.publish().map_err(Error::io("write", path))
 }
 
-/// Writes the artifact to `path` and its parameters to [`weights_path`]`(path)`.
+/// Writes the artifact to `path` and its parameters to [`weights_path`]`(path)`. Neither file is touched before
+/// both are written whole; the weights come first, and an artifact whose name was not given yet refuses them.
 pub fn to_file_and_weights(path: &Path, contents: &Contents<'_>) -> Result<(), Error> {
     let weights = Assembled::weights(contents)?;
     let artifact = Assembled::new(contents, Params::Outside(weights.id()))?;
-    weights.save(&weights_path(path))?;
-    artifact.save(path)
+    let beside = weights_path(path);
+    if beside == path {
+        let what =
+            "the artifact's own name ends in `.weights`, which its weights would take; name it `FILE.sxa`";
+        return Err(Error::contents(what));
+    }
+    let (weights, artifact) = (weights.stage(&beside)?, artifact.stage(path)?);
+    weights.publish().map_err(Error::io("write", &beside))?;
+    artifact.publish().map_err(Error::io("write", path))
 }
 
 /// Where the parameters of an artifact lie that does not hold them: beside it, as `FILE.weights`.
@@ -188,8 +197,8 @@ impl<'a> Assembled<'a> {
         out.write_all(&self.layout.tail)
     }
 
-    fn save(&self, path: &Path) -> Result<(), Error> {
-        atomic::write(path, self.layout.length, |out| self.emit(out)).map_err(Error::io("write", path))
+    fn stage(&self, path: &Path) -> Result<Staged, Error> {
+        Staged::new(path, self.layout.length, |out| self.emit(out)).map_err(Error::io("write", path))
     }
 }
 

@@ -10,7 +10,7 @@ use sx_artifact::wgpu::{WgpuCode, wgpu_bytes};
 use sx_artifact::write::{Contents, Graph, NamedBytes, ParamValue};
 
 use crate::codegen::wgsl;
-use crate::diag::Sources;
+use crate::diag::{Code, Diagnostic, Sources};
 use crate::eval::Module;
 use crate::pipeline;
 use crate::plan::Planned;
@@ -47,8 +47,8 @@ pub struct Compiled {
 }
 
 /// Compiles every graph of `module` for every target. An error is a kernel that a target cannot have, with
-/// the reason.
-pub fn compile(module: &Module, sources: &Sources, targets: &[Target]) -> Result<Compiled, String> {
+/// the reason and its place.
+pub fn compile(module: &Module, sources: &Sources, targets: &[Target]) -> Result<Compiled, Diagnostic> {
     let graphs: Vec<Planned> = module.graphs.iter().map(|graph| pipeline::program(graph, sources)).collect();
     let mut targets = targets.to_vec();
     targets.sort_unstable();
@@ -56,7 +56,13 @@ pub fn compile(module: &Module, sources: &Sources, targets: &[Target]) -> Result
     let mut entries = BTreeMap::new();
     let mut wgpu = Vec::new();
     for planned in graphs.iter().filter(|_| targets.contains(&Target::Wgpu)) {
-        let generated = wgsl::generate(&planned.program)?;
+        let generated = wgsl::generate(&planned.program).map_err(|refused| Diagnostic {
+            code: Code::FitKernel,
+            message: refused.message,
+            span: planned.kernel_span(refused.kernel),
+            notes: Vec::new(),
+            help: Some("make the graph smaller, or leave that target out: `--target cpu`".to_owned()),
+        })?;
         entries.extend(generated.files);
         wgpu.push(generated.code);
     }

@@ -12,6 +12,7 @@ use crate::cli::args::Program;
 use crate::cli::{Exit, Failure};
 use crate::diag::{Severity, Sink, Sources};
 use crate::eval::{self, EvalOptions, Loader, Module};
+use crate::ir::Type;
 
 /// A program after its evaluation, with what there is to say about it.
 pub struct Checked {
@@ -79,11 +80,24 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     })
 }
 
+/// Which of `precious` writing to `path` would destroy.
+pub fn destroys<'p>(path: &Path, precious: impl IntoIterator<Item = &'p Path>) -> Option<&'p Path> {
+    let there = std::fs::canonicalize(path).ok()?;
+    precious.into_iter().find(|file| std::fs::canonicalize(file).is_ok_and(|file| file == there))
+}
+
 /// How many bytes a file has.
 pub fn size(path: &Path) -> Result<u64, Failure> {
     std::fs::metadata(path).map(|known| known.len()).map_err(|error| {
         Failure::new(Exit::Fault, format!("`{}` cannot be read: {}", path.display(), reason(&error)))
     })
+}
+
+/// Whether the system would give the memory for the largest of some values. It is asked, and nothing is used.
+pub fn can_hold<'t>(types: impl IntoIterator<Item = &'t Type>) -> bool {
+    let bytes = |ty: &Type| ty.count().saturating_mul(ty.dtype.size() as u64);
+    let most = types.into_iter().map(bytes).max().unwrap_or(0);
+    usize::try_from(most).is_ok_and(|most| Vec::<u8>::new().try_reserve_exact(most).is_ok())
 }
 
 /// Makes a folder and those above it.

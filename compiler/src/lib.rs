@@ -20,6 +20,7 @@ pub mod pipeline;
 pub mod plan;
 
 pub mod compile;
+pub mod fits;
 
 pub mod cli;
 pub mod driver;

@@ -21,6 +21,32 @@ fn folder() -> TempDir {
     write("none.sx", b"(def a 1)\n");
     write("ugly.sx", b"(defun f(x)   ; note\n(+ x\n1))");
     write("open.sx", b"(defun f (x)\n  (+ x 1)\n");
+    write("importer.sx", b"(import \"good.sx\") (defgraph g ((x [2])) (double x))");
+    write("large.sx", b"(defgraph g ((x [9000 8192])) (sum x))");
+    write("nul.sx", b"(defgraph f ((x [2])) \0x)");
+    write("mark.sx", b"\xef\xbb\xbf(defgraph f ((x [2])) x)\r\n");
+    write("lines.sx", b"(defgraph f ((x [2]))\r\n  (+ x y))\r\n");
+    write("deep.sx", "(".repeat(100_000).as_bytes());
+    write("endless.sx", b"(defun f (x) (f x)) (defgraph g ((x [2])) (f x))");
+    write("macro.sx", b"(defmacro m (x) `(m ,x)) (defgraph g ((x [2])) (m x))");
+    write("huge.sx", b"(def x 999999999999999999999999)");
+    write("shape.sx", b"(defgraph g ((x [99999999999 99999999999])) x)");
+    write("uncalled.sx", b"(defun f (x) (undefined x))");
+    write("memory.sx", b"(defgraph g ((x [2])) (sum (param \"w\" [999999999999999] :init 1)))");
+    write("wide.sx", b"(defgraph g ((x [])) (+ 1 (broadcast-to x [999999999999999])))");
+    let tensor = |name: &str, dtype: &str, shape: &str, bytes: usize| {
+        format!("\"{name}\":{{\"dtype\":\"{dtype}\",\"shape\":{shape},\"data_offsets\":[0,{bytes}]}}")
+    };
+    let weights = |name: &str, header: String, bytes: usize| {
+        let header = format!("{{{header}}}");
+        let length = (header.len() as u64).to_le_bytes();
+        write(name, &[&length, header.as_bytes(), &vec![0; bytes]].concat());
+    };
+    weights("w.safetensors", tensor("w", "F32", "[2]", 8), 8);
+    weights("shape.safetensors", tensor("w", "F32", "[3]", 12), 12);
+    weights("dtype.safetensors", tensor("w", "I32", "[2]", 8), 8);
+    let w = tensor("w", "F32", "[2]", 8);
+    weights("twice.safetensors", format!("{w},{w}"), 8);
     write("weight.sx", b"(defgraph g ((x [2])) (* x (param \"w\" [2])))");
     folder
 }
@@ -80,7 +106,49 @@ fn every_answer_has_its_status_and_its_words() {
         (&["build", "good.sx", "--target", "cuda"], 3, "", "makes no code for `cuda`"),
         (&["build", "good.sx", "--weights", "gone.safetensors"], 1, "", "gone.safetensors"),
         (&["build", "good.sx", "-o", "gone/a.sxa"], 1, "", "gone/a.sxa"),
-        (&["build", "good.sx", "-o", "good.sx"], 2, "", "the program itself"),
+        (&["build", "good.sx", "-o", "gone/a.sxa"], 1, "", "there is no such folder; make it first"),
+        (&["build", "good.sx", "-o", "good.sx"], 2, "", "`good.sx` is read for this artifact"),
+        (&["build", "good.sx", "-o", "./good.sx"], 2, "", "`good.sx` is read for this artifact"),
+        (&["build", "good.sx", "-o", "good.sx/a.sxa"], 1, "", "not a folder"),
+        (&["build", "good.sx", "-o", "."], 1, "", "it is a folder"),
+        (&["build", "importer.sx", "-o", "good.sx"], 2, "", "`good.sx` is read for this artifact"),
+        (&["build", "weight.sx", "--weights", "w.safetensors", "-o", "w.safetensors"], 2, "", "is read for"),
+        (
+            &["build", "weight.sx", "--weights", "empty.sx"],
+            1,
+            "",
+            "`empty.sx`: it is not a whole safetensors file",
+        ),
+        (&["build", "weight.sx", "--weights", "shape.safetensors"], 1, "", "`shape.safetensors` it is [3]"),
+        (&["build", "weight.sx", "--weights", "dtype.safetensors"], 1, "", "`dtype.safetensors` it is i32"),
+        (&["build", "weight.sx", "--weights", "twice.safetensors"], 1, "", "`w` stands twice in it"),
+        (&["check", "good.sx", "--fits", "webgpu"], 0, "", "0 errors"),
+        (
+            &["check", "large.sx", "--fits", "webgpu"],
+            1,
+            "",
+            "error[E-FIT-001]: the input `x` [9000, 8192] f32",
+        ),
+        (&["check", "large.sx", "--fits", "webgpu", "--json"], 1, "\"code\":\"E-FIT-001\"", ""),
+        (
+            &["check", "large.sx", "--fits", "vulkan"],
+            1,
+            "",
+            "error[E-FIT-002]: the kernel `sum` needs 256 invocations",
+        ),
+        (&["check", "good.sx", "--fits", "abacus"], 2, "", "webgpu-compat"),
+        (&["check", "nul.sx"], 1, "", "error[E-READ-006]: the character U+0000"),
+        (&["check", "mark.sx"], 0, "", "0 errors"),
+        (&["check", "lines.sx"], 1, "", "--> lines.sx:2:8"),
+        (&["check", "deep.sx"], 1, "", "error[E-READ-007]"),
+        (&["check", "endless.sx"], 1, "", "error[E-EVAL-002]"),
+        (&["check", "macro.sx"], 1, "", "error[E-EVAL-002]"),
+        (&["check", "huge.sx"], 1, "", "error[E-READ-005]"),
+        (&["check", "shape.sx"], 1, "", "has more elements than can be counted"),
+        (&["check", "uncalled.sx"], 1, "", "error[E-NAME-001]: `undefined` is not defined"),
+        (&["build", "memory.sx"], 1, "", "more than this machine's memory holds"),
+        (&["eval", "wide.sx", "--input", "x=1"], 3, "", "more than this machine's memory holds"),
+        (&["build", "wide.sx"], 1, "", "error[E-FIT-002]"),
         (&["emit", "good.sx", "--target", "ptx", "-o", "k"], 3, "", "makes no code for `cuda`"),
         (&["fmt", "--check", "good.sx"], 0, "", ""),
         (&["fmt", "--check", "ugly.sx", "good.sx"], 1, "ugly.sx\n", ""),
@@ -144,6 +212,49 @@ fn a_new_project_builds_and_says_how_to_run_it() {
     let first = fs::read(folder.path().join("hello/model.sxa")).expect("the artifact");
     assert!(sxc(folder.path(), &["build", "hello/model.sx", "-o", "again.sxa"]).status.success());
     assert_eq!(first, fs::read(folder.path().join("again.sxa")).expect("the artifact"), "the same bytes");
+}
+
+/// A file size limit stands for a disk that fills. Whichever of the files meets it, the old ones stay.
+#[cfg(unix)]
+#[test]
+fn a_disk_that_fills_changes_nothing() {
+    let folder = folder();
+    let path = |name: &str| folder.path().join(name);
+    let program = "(defgraph g ((x [1 2])) (matmul x (param \"w\" [2 N] :init 1.5)))";
+    for (name, size) in [("small.sx", "3"), ("great.sx", "90000")] {
+        fs::write(path(name), program.replace('N', size)).expect("a program");
+    }
+    for name in ["old.sxa", "old.weights"] {
+        fs::write(path(name), name).expect("a small file");
+    }
+    let before = fs::read_dir(folder.path()).expect("the folder").count();
+    // The artifact of the small program is larger than its weights, those of the great one are larger.
+    for args in ["small.sx", "small.sx --external-weights", "great.sx --external-weights"] {
+        let line = format!("ulimit -f 8; exec \"$0\" build {args} -o old.sxa");
+        let output = Command::new("sh")
+            .args(["-c", &line, env!("CARGO_BIN_EXE_sxc")])
+            .current_dir(folder.path())
+            .output()
+            .expect("a shell");
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{args}: {stderr}");
+        assert!(stderr.contains("raise the limit (`ulimit -f`)"), "{args}: {stderr}");
+        for name in ["old.sxa", "old.weights"] {
+            assert_eq!(fs::read_to_string(path(name)).expect("the old file"), name, "{args}");
+        }
+        assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), before, "{args}");
+    }
+}
+
+#[test]
+fn two_files_with_one_weight_are_told() {
+    let folder = folder();
+    fs::copy(folder.path().join("w.safetensors"), folder.path().join("v.safetensors")).expect("a copy");
+    let files = ["--weights", "w.safetensors", "--weights", "v.safetensors"];
+    let output = sxc(folder.path(), &[&["build", "weight.sx"][..], &files].concat());
+    let stderr = text(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    assert!(stderr.contains("`w` stands in `w.safetensors` and in `v.safetensors`"), "{stderr}");
 }
 
 #[test]

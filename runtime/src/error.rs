@@ -118,7 +118,11 @@ impl fmt::Display for Error {
                 write!(f, "there is no input `{name}`; the graph takes {}", in_words(has))
             }
             Error::InputTwice { name } => write!(f, "the input `{name}` is given twice; leave one out"),
-            Error::MissingInputs { names } => write!(f, "these inputs are missing: {}", names.join(", ")),
+            Error::MissingInputs { names } => write!(
+                f,
+                "these inputs are missing: {}; give each with `--input NAME=VALUE`, or all with `--inputs FILE.npz`",
+                names.join(", ")
+            ),
             Error::NoOutput { name, has } => {
                 write!(f, "there is no output `{name}`; the graph gives {}", in_words(has))
             }

@@ -33,7 +33,8 @@ impl Model {
             (None, None) => None,
         };
         if let Some(weights) = weights {
-            artifact.attach_weights(Artifact::open(&weights)?)?;
+            let opened = Artifact::open(&weights).map_err(|error| error.of_weights(Some(&weights)))?;
+            artifact.attach_weights(opened)?;
         }
         Ok(Model { artifact: Arc::new(artifact) })
     }
@@ -92,7 +93,12 @@ impl Model {
             return Ok(());
         };
         let (_, file) = self.artifact.param_file(&first.name)?;
-        Ok(file.verify_entries(&params)?)
+        Ok(file.verify_entries(&params).map_err(|error| self.placed(error, file))?)
+    }
+
+    /// An error of `file`, which holds the parameters: named where it is not the artifact itself.
+    fn placed(&self, error: sx_artifact::error::Error, file: &Artifact) -> sx_artifact::error::Error {
+        if self.artifact.manifest().weights.is_some() { error.of_weights(file.path()) } else { error }
     }
 }
 
@@ -112,7 +118,9 @@ impl Contents for Model {
         match resource.role {
             Role::Param => {
                 let (_, file) = self.artifact.param_file(&resource.name)?;
-                shared(file, &manifest::param_entry(&resource.name))
+                let range = file.entry_range(&manifest::param_entry(&resource.name));
+                let range = range.map_err(|error| self.placed(error, file))?;
+                Ok(SharedBytes::new(file.owner().clone(), range.start, range.end))
             }
             Role::Constant => shared(&self.artifact, &manifest::constant_entry(&resource.name)),
             Role::Input | Role::Output | Role::State | Role::Scratch { .. } | Role::Context => {

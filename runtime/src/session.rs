@@ -1,5 +1,6 @@
 //! A graph on a device: inputs in, outputs out, as often as wanted.
 
+use crate::device::fit;
 use crate::device::{Contents, Context, Device, Executable, Prepare, SharedBytes};
 use crate::error::{Error, Refusal};
 use crate::model::Model;
@@ -63,6 +64,7 @@ impl Session {
         model.verify_for(&program)?;
         let verified = Instant::now();
         let contents = Timed { model, first_bytes: Cell::new(None) };
+        has_room(&program, device)?;
         let executable = device.prepare(Prepare { program: &program, contents: &contents })?;
         let prepared = Instant::now();
         let uploading = contents.first_bytes.get().unwrap_or(prepared);
@@ -138,6 +140,19 @@ impl Session {
     }
 }
 
+/// Refuses a program that asks for more than the device has in all, before anything tries to allocate it.
+fn has_room(program: &Program, device: &dyn Device) -> Result<(), Error> {
+    let (needed, most) = (fit::memory(program), device.memory_bytes());
+    match most.filter(|most| needed > *most) {
+        None => Ok(()),
+        Some(most) => Err(Error::Device(format!(
+            "`{}` needs {needed} bytes, and `{}` has {most} in all; use smaller sizes or another device",
+            program.graph,
+            device.name()
+        ))),
+    }
+}
+
 /// What is asked of the tensor for an input.
 pub fn want(port: &Port) -> Want<'_> {
     Want { name: &port.name, dtype: port.dtype, shape: &port.shape, check: port.check.as_ref() }
@@ -185,7 +200,7 @@ fn resolve(program: &Program, error: Error) -> Error {
     Error::Refused(Refusal {
         operation: site.operation.clone(),
         operand: site.operand.clone(),
-        position: site.operand_position(position),
+        position,
         value,
         size: site.size,
         place,

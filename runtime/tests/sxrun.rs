@@ -230,6 +230,174 @@ fn refusals_name_the_cause_and_the_next_step() {
 }
 
 #[test]
+fn artifacts_that_are_not_right_say_so() {
+    let folder = Folder::new();
+    let good = std::fs::read(folder.path("scale.sxa")).expect("it was written");
+    let write = |name: &str, bytes: &[u8]| std::fs::write(folder.path(name), bytes).expect("there is room");
+    write("empty.sxa", b"");
+    write("text.sxa", b"(defgraph f ((x [2])) x)");
+    let mut changed = good.clone();
+    let at = changed.windows(4).rposition(|four| four == 0.5f32.to_le_bytes()).expect("the constant");
+    changed[at] ^= 1;
+    write("changed.sxa", &changed);
+    // A reader knows a newer format by its number, whatever else has changed.
+    let manifest = b"{ \"format\": 9 }";
+    let mut newer = good[..64].to_vec();
+    // The CRC-32 of that manifest.
+    newer[14..18].copy_from_slice(&0xDFC5_6996u32.to_le_bytes());
+    newer[18..22].copy_from_slice(&(manifest.len() as u32).to_le_bytes());
+    newer[22..26].copy_from_slice(&(manifest.len() as u32).to_le_bytes());
+    newer.extend(manifest);
+    write("newer.sxa", &newer);
+    let programs = [scale()];
+    let other = Contents { targets: vec!["wgpu".to_owned()], ..contents(&programs) };
+    write::to_file(&folder.path("other.sxa"), &other).expect("there is room");
+    let cases = [
+        ("empty.sxa", "not an sx artifact: the file is empty"),
+        ("text.sxa", "not an sx artifact"),
+        ("changed.sxa", "the artifact's entry `constants/c` is damaged"),
+        ("newer.sxa", "has format version 9 and this program reads versions up to"),
+        ("other.sxa", "no code for `cpu`: that needs the target `cpu` and it was built for `wgpu`"),
+    ];
+    for (name, part) in cases {
+        let (status, out, err) = folder.sxrun(&["run", name, "-i", X, "--device", "cpu"]);
+        assert_eq!((status, out.as_str()), (1, ""), "{name}: {err}");
+        assert!(err.contains(part), "{name}: {err}");
+    }
+}
+
+#[test]
+fn weights_of_their_own_are_checked_and_named() {
+    let folder = Folder::new();
+    let run = |case: &str, part: &str| {
+        let (status, out, err) = folder.sxrun(&["run", "apart.sxa", "-i", X]);
+        assert_eq!((status, out.as_str()), (1, ""), "{case}: {err}");
+        assert!(err.contains("apart.weights") && err.contains(part), "{case}: {err}");
+    };
+    let good = std::fs::read(folder.path("apart.weights")).expect("it was written");
+    let write = |bytes: &[u8]| std::fs::write(folder.path("apart.weights"), bytes).expect("there is room");
+    write(&good[..good.len() - 1]);
+    run("cut", "the artifact is cut off");
+    let mut changed = good.clone();
+    let at = changed.windows(4).rposition(|four| four == 4.0f32.to_le_bytes()).expect("a weight");
+    changed[at] ^= 1;
+    write(&changed);
+    run("changed", "its bytes are not those that were written");
+    let programs = [scale(), pick()];
+    let mut others = contents(&programs);
+    others.params[0].bytes = Cow::Owned(vec![0; 12]);
+    write::to_file_and_weights(&folder.path("other.sxa"), &others).expect("there is room");
+    std::fs::rename(folder.path("other.weights"), folder.path("apart.weights")).expect("a rename");
+    run("foreign", "does not hold the weights that the artifact was built with");
+}
+
+#[test]
+fn calls_are_measured() {
+    let folder = Folder::new();
+    let args = ["run", "model.sxa", "count", "--repeat", "3", "--microbatches", "2", "--metrics", "m.jsonl"];
+    let (status, _, err) = folder.sxrun(&args);
+    assert_eq!(status, 0, "{err}");
+    let text = std::fs::read_to_string(folder.path("m.jsonl")).expect("the metrics");
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(lines.len(), 6);
+    let last = &lines[5];
+    assert_eq!((&last["call"], &last["step"], &last["microbatch"]), (&json!(6), &json!(2), &json!(1)));
+    assert_eq!(last["device"], "cpu");
+    assert!(last["milliseconds"].as_f64().is_some_and(|time| time > 0.0), "{last}");
+    let (status, _, err) = folder.sxrun(&["run", "model.sxa", "count", "--metrics", "./model.sxa"]);
+    assert!(status == 2 && err.contains("is what is run"), "{err}");
+    let (status, _, err) = folder.sxrun(&["run", "model.sxa", "count", "--metrics", "gone/m.jsonl"]);
+    assert!(status == 1 && err.contains("there is no such folder"), "{err}");
+}
+
+/// A file size limit stands for a disk that fills.
+#[cfg(unix)]
+#[test]
+fn a_disk_that_fills_changes_nothing() {
+    let folder = Folder::new();
+    for name in ["old.npz", "old.npy", "old.safetensors"] {
+        std::fs::write(folder.path(name), name).expect("a small file");
+    }
+    let before = std::fs::read_dir(folder.0.path()).expect("the folder").count();
+    for output in ["-o old.npz", "-o out=old.npy", "-o old.safetensors", "--metrics m.jsonl"] {
+        let line = format!("ulimit -f 0; exec \"$0\" run scale.sxa -i '{X}' {output}");
+        let done = Command::new("sh")
+            .args(["-c", &line, env!("CARGO_BIN_EXE_sxrun")])
+            .current_dir(folder.0.path())
+            .output()
+            .expect("a shell");
+        let err = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(done.status.code(), Some(1), "{output}: {err}");
+        assert!(err.contains("raise the limit (`ulimit -f`)"), "{output}: {err}");
+        for name in ["old.npz", "old.npy", "old.safetensors"] {
+            assert_eq!(std::fs::read_to_string(folder.path(name)).expect("the old file"), name);
+        }
+    }
+    std::fs::remove_file(folder.path("m.jsonl")).expect("the metrics, which hold what had room");
+    assert_eq!(std::fs::read_dir(folder.0.path()).expect("the folder").count(), before);
+}
+
+/// `out = x` of a size that no machine has.
+fn endless() -> Program {
+    const SIZE: u64 = 1 << 40;
+    let arg =
+        |mode: &str| json!({ "dtype": "f32", "len": if mode == "read" { 1 } else { SIZE }, "mode": mode });
+    program(json!({
+        "graph": "endless",
+        "resources": [resource("x", "f32", &[], "input"), resource("out", "f32", &[SIZE], "output")],
+        "kernels": [{ "name": "repeat", "traps": 0, "args": [arg("read"), arg("write")],
+            "work": { "loop": { "dims": [SIZE], "along": [], "body": [load(0, &[0])],
+                "stores": [{ "value": 0, "access": access(1, &[1]) }] } } }],
+        "steps": [launch(&[0, 1], &[])],
+        "slots": [], "sites": [], "origins": origins(),
+    }))
+}
+
+#[test]
+fn a_graph_too_large_for_the_device_says_so() {
+    let folder = Folder::new();
+    write::to_file(&folder.path("endless.sxa"), &contents(&[endless()])).expect("there is room");
+    let (status, out, err) = folder.sxrun(&["run", "endless.sxa", "-i", "x=1"]);
+    assert_eq!((status, out.as_str()), (3, ""), "{err}");
+    assert!(err.contains("`endless` needs 4398046511108 bytes, and `cpu` has"), "{err}");
+    let (status, out, _) = folder.sxrun(&["devices", "endless.sxa"]);
+    assert!(status == 0 && out.contains("the artifact does not fit: `endless` needs"), "{out}");
+}
+
+#[test]
+fn without_a_driver_there_is_the_processor() {
+    let folder = Folder::new();
+    let run = |device: &str| {
+        let args = ["run", "scale.sxa", "-i", X, "--device", device];
+        let output = Command::new(env!("CARGO_BIN_EXE_sxrun"))
+            .args(args)
+            .current_dir(folder.0.path())
+            .env("VK_DRIVER_FILES", "/nonexistent.json")
+            .env("VK_ICD_FILENAMES", "/nonexistent.json")
+            .output()
+            .expect("sxrun starts");
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    assert_eq!(run("auto"), (Some(0), String::new()));
+    let (status, err) = run("wgpu");
+    assert_eq!(status, Some(3), "{err}");
+    assert!(err.contains("install a Vulkan driver") && err.contains("`--device cpu`"), "{err}");
+}
+
+#[test]
+fn a_reader_that_has_read_enough_is_no_error() {
+    let folder = Folder::new();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_sxrun"))
+        .args(["inspect", "model.sxa"])
+        .current_dir(folder.0.path())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("sxrun starts");
+    drop(child.stdout.take());
+    assert!(child.wait().expect("it ends").success());
+}
+
+#[test]
 fn other_commands() {
     let folder = Folder::new();
     let (status, out, _) = folder.sxrun(&["inspect", "model.sxa"]);
@@ -243,6 +411,7 @@ fn other_commands() {
     let (status, out, _) = folder.sxrun(&["bench", "scale.sxa", "--runs", "20", "--json"]);
     let document: Value = serde_json::from_str(&out).expect("JSON");
     assert_eq!((status, &document["warm"]["runs"]), (0, &json!(20)));
+    assert!(document["ceiling"]["flops-per-second"].as_f64().is_some_and(|rate| rate > 0.0), "{document}");
     for shell in ["bash", "zsh", "fish"] {
         let (status, out, _) = folder.sxrun(&["completions", shell]);
         assert!(status == 0 && out.contains("inspect"), "{shell}");

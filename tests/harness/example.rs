@@ -71,7 +71,8 @@ impl Example {
         let mut sink = sx_compiler::diag::Sink::default();
         let weights = weights::values(&module.params, &files, &mut sink)
             .map_err(|_| "not every parameter has a value".to_owned())?;
-        let compiled = compile::compile(&module, &checked.sources, targets)?;
+        let compiled =
+            compile::compile(&module, &checked.sources, targets).map_err(|refused| refused.message)?;
         let bytes = write::to_bytes(&compiled.contents(&module, &weights.values));
         let model = Model::from_bytes(bytes.map_err(|error| error.to_string())?)
             .map_err(|error| error.to_string())?;

@@ -8,6 +8,7 @@ use sx_compiler::diag::render::{Paint, render_all};
 use sx_compiler::diag::{Sink, Sources};
 use sx_compiler::driver::weights;
 use sx_compiler::eval::{EvalOptions, Loader, Module, evaluate};
+use sx_compiler::fits;
 use sx_compiler::ir::{Graph, NodeId, text};
 
 use crate::random::Random;
@@ -68,6 +69,10 @@ pub fn check(name: &str, text: &str, folder: &Path) -> Checked {
     if let (Some(module), Some(&"build")) = (&module, words.get(2)) {
         // A failure that is no diagnostic would be a file that cannot be read, and there is none.
         _ = weights::values(&module.params, &[], &mut sink);
+    }
+    if let (Some(module), Some(at)) = (&module, words.iter().position(|word| *word == "--fits")) {
+        let floor = fits::FLOORS.iter().find(|floor| words.get(at + 1) == Some(&floor.name));
+        fits::check(module, &sources, floor.expect("a floor by its name"), &mut sink);
     }
     Checked { sources, sink, module }
 }

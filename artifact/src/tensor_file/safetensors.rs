@@ -7,7 +7,10 @@ use crate::dtype::DType;
 use crate::mapped::{self, Owner};
 use crate::tensor::Tensor;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use std::borrow::Cow;
+use std::collections::HashSet;
+use std::fmt;
 use std::path::Path;
 
 /// An open file. Its tensors are slices of the mapping: nothing is read before it is used.
@@ -32,8 +35,12 @@ impl File {
 
 /// The tensors in the bytes of a file, sorted by name. Those of a type that is not read are refused by name.
 pub(super) fn views<'a>(path: &Path, bytes: &'a [u8]) -> Result<Vec<(String, Raw<'a>)>, Error> {
-    let file = SafeTensors::deserialize(bytes)
-        .map_err(|error| Error::file(path, format!("it is not a safetensors file: {error}")))?;
+    let file = SafeTensors::deserialize(bytes).map_err(|error| {
+        Error::file(path, format!("it is not a safetensors file: {error}; copy or export it again"))
+    })?;
+    if let Some(name) = twice(bytes) {
+        return Err(Error::file(path, format!("the tensor `{name}` stands twice in it; export it again")));
+    }
     let mut views = Vec::new();
     for (name, view) in file.iter() {
         let Some(kind) = kind(view.dtype()) else {
@@ -46,6 +53,36 @@ pub(super) fn views<'a>(path: &Path, bytes: &'a [u8]) -> Result<Vec<(String, Raw
     }
     views.sort_by(|(a, _), (b, _)| a.cmp(b));
     Ok(views)
+}
+
+/// A name that the header of a file has twice: readers of JSON take the last, and nobody would know.
+fn twice(bytes: &[u8]) -> Option<String> {
+    struct Names(Option<String>);
+    impl<'de> Deserialize<'de> for Names {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Names, D::Error> {
+            deserializer.deserialize_map(Names(None))
+        }
+    }
+    impl<'de> Visitor<'de> for Names {
+        type Value = Names;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("tensors by name")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Names, A::Error> {
+            let mut seen = HashSet::new();
+            while let Some((name, _)) = map.next_entry::<String, IgnoredAny>()? {
+                if let Some(name) = seen.replace(name) {
+                    self.0.get_or_insert(name);
+                }
+            }
+            Ok(self)
+        }
+    }
+    let (length, rest) = bytes.split_first_chunk()?;
+    let header = rest.get(..usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
+    serde_json::from_slice::<Names>(header).ok()?.0
 }
 
 fn kind(dtype: Dtype) -> Option<RawKind> {

@@ -2,8 +2,11 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args as Arguments, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+
+use crate::fits::{FLOORS, Floor};
 
 /// Compiles tensor programs ahead of time.
 #[derive(Debug, Parser)]
@@ -52,7 +55,9 @@ pub enum Command {
     )]
     Build(Build),
     /// Tell what is wrong with a program
-    #[command(after_help = "Example:\n  sxc check model.sx --deny warnings")]
+    #[command(
+        after_help = "Example:\n  sxc check model.sx --deny warnings\n  sxc check model.sx --fits webgpu"
+    )]
     Check(Check),
     /// Print the graph of a program after a stage
     #[command(after_help = "Example:\n  sxc ir model.sx --graph classify --after fuse")]
@@ -161,6 +166,9 @@ pub struct Check {
     /// The program.
     #[command(flatten)]
     pub program: Program,
+    /// Also tell which buffers and kernels exceed what every device of a kind has
+    #[arg(long, value_name = "FLOOR", value_parser = floors())]
+    pub fits: Option<Floor>,
     /// Make warnings errors
     #[arg(long, value_enum)]
     pub deny: Option<Deny>,
@@ -298,6 +306,13 @@ pub struct Completions {
     /// The shell
     #[arg(value_enum)]
     pub shell: Shell,
+}
+
+/// The floors by name.
+fn floors() -> impl TypedValueParser<Value = Floor> {
+    let names = FLOORS.iter().map(|floor| PossibleValue::new(floor.name).help(floor.summary));
+    PossibleValuesParser::new(names)
+        .try_map(|name| FLOORS.into_iter().find(|floor| floor.name == name).ok_or("no such floor"))
 }
 
 /// `NAME=N`

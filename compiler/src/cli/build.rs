@@ -1,5 +1,6 @@
 //! `sxc build`: a program into one artifact.
 
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use serde_json::json;
@@ -8,6 +9,7 @@ use sx_artifact::write;
 use super::args::{self, Build};
 use super::{Exit, Failure, Terminal, check};
 use crate::compile::{self, Target};
+use crate::diag::Sources;
 use crate::driver::{self, weights};
 
 pub(super) fn run(args: &Build, terminal: &Terminal) -> Result<Exit, Failure> {
@@ -21,26 +23,26 @@ pub(super) fn run(args: &Build, terminal: &Terminal) -> Result<Exit, Failure> {
     terminal.detail(&format!("evaluated in {:?}", begun.elapsed()));
     super::has_graphs(&module, &args.program)?;
     let weights = weights::values(&module.params, &args.weights, &mut checked.sink);
-    if weights.is_err() || check::verdict(&checked.sink, args.deny) != Exit::Done {
+    if check::verdict(&checked.sink, args.deny) != Exit::Done {
         check::told(&checked.sink, &checked.sources, args.deny, terminal);
         return Err(weights.err().unwrap_or(Failure::told()));
     }
     terminal.diagnostics(&checked.sink, &checked.sources);
     let weights = weights?;
+    for twice in &weights.twice {
+        terminal.note(&format!("note: {twice}"));
+    }
     if let Some(unused) = &weights.unused {
         terminal.note(&format!("note: {unused}"));
     }
-    let compiled = compile::compile(&module, &checked.sources, &targets).map_err(|reason| {
-        Failure::new(Exit::Fault, reason)
-            .help("leave out that target with `--target`, or make the graph smaller")
-    })?;
+    let compiled = match compile::compile(&module, &checked.sources, &targets) {
+        Ok(compiled) => compiled,
+        Err(refused) => return Err(check::refused(refused, &checked.sources, terminal)),
+    };
     terminal.detail(&format!("compiled in {:?}", begun.elapsed()));
 
     let output = args.output.clone().unwrap_or_else(|| args.program.file.with_extension("sxa"));
-    if output == args.program.file {
-        let message = format!("`{}` is the program itself", output.display());
-        return Err(Failure::new(Exit::Usage, message).help("name the artifact with `-o FILE.sxa`"));
-    }
+    spare_sources(args, &output, &checked.sources)?;
     let contents = compiled.contents(&module, &weights.values);
     let written = match args.external_weights {
         true => write::to_file_and_weights(&output, &contents),
@@ -68,6 +70,20 @@ pub(super) fn run(args: &Build, terminal: &Terminal) -> Result<Exit, Failure> {
         begun.elapsed().as_secs_f64()
     ));
     Ok(Exit::Done)
+}
+
+/// Refuses to write an artifact or its weights over what they are made from.
+fn spare_sources(args: &Build, output: &Path, sources: &Sources) -> Result<(), Failure> {
+    let precious = || sources.users().map(Path::new).chain(args.weights.iter().map(PathBuf::as_path));
+    let beside = args.external_weights.then(|| write::weights_path(output));
+    for written in [Some(output), beside.as_deref()].into_iter().flatten() {
+        if let Some(file) = driver::destroys(written, precious()) {
+            let message =
+                format!("`{}` is read for this artifact and would be overwritten by it", file.display());
+            return Err(Failure::new(Exit::Usage, message).help("name the artifact with `-o FILE.sxa`"));
+        }
+    }
+    Ok(())
 }
 
 /// The targets that were asked for, or those that can be.

@@ -3,11 +3,14 @@
 use super::args::{Check, Deny};
 use super::terminal::counted;
 use super::{Exit, Failure, Terminal};
-use crate::diag::{Severity, Sink, Sources, json};
-use crate::driver;
+use crate::diag::{Diagnostic, Severity, Sink, Sources, json};
+use crate::{driver, fits};
 
 pub(super) fn run(args: &Check, terminal: &Terminal) -> Result<Exit, Failure> {
-    let checked = driver::check(&args.program, &[])?;
+    let mut checked = driver::check(&args.program, &[])?;
+    if let (Some(floor), Some(module)) = (&args.fits, &checked.module) {
+        fits::check(module, &checked.sources, floor, &mut checked.sink);
+    }
     if args.json {
         let lines = checked.sink.diagnostics().iter().map(|d| json::line(d, &checked.sources) + "\n");
         terminal.result(&lines.collect::<String>())?;
@@ -26,6 +29,14 @@ pub(super) fn told(sink: &Sink, sources: &Sources, deny: Option<Deny>, terminal:
     let denied = if deny.is_some() && warnings > 0 { ", and warnings are denied" } else { "" };
     terminal.note(&format!("{}, {}{denied}", counted(errors, "error"), counted(warnings, "warning")));
     verdict(sink, deny)
+}
+
+/// Tells what a target cannot have.
+pub(super) fn refused(refused: Diagnostic, sources: &Sources, terminal: &Terminal) -> Failure {
+    let mut sink = Sink::default();
+    sink.report(refused);
+    terminal.diagnostics(&sink, sources);
+    Failure::told()
 }
 
 /// Whether the program may be compiled.

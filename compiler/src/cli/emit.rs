@@ -1,7 +1,7 @@
 //! `sxc emit`: the generated code of a target, a file a kernel.
 
 use super::args::{Emit, Language};
-use super::{Exit, Failure, Terminal};
+use super::{Exit, Failure, Terminal, check};
 use crate::compile::{self, Target};
 use crate::driver;
 
@@ -20,7 +20,7 @@ pub(super) fn run(args: &Emit, terminal: &Terminal) -> Result<Exit, Failure> {
     let module = checked.module.ok_or_else(Failure::told)?;
     super::has_graphs(&module, &args.program)?;
     let compiled = compile::compile(&module, &checked.sources, &[Target::Wgpu])
-        .map_err(|reason| Failure::new(Exit::Fault, reason).help("make the graph smaller"))?;
+        .map_err(|refused| check::refused(refused, &checked.sources, terminal))?;
     driver::folder(&args.output)?;
     let mut count = 0;
     for (entry, bytes) in compiled.entries.iter().filter(|(entry, _)| entry.ends_with(ending)) {

@@ -33,6 +33,7 @@ pub(super) fn run(args: &Eval, terminal: &Terminal) -> Result<Exit, Failure> {
         return Err(Failure::told());
     };
     terminal.diagnostics(&checked.sink, &checked.sources);
+    has_memory(graph)?;
     let inputs = inputs(graph, args)?;
     let feed = |op: &Op| match op {
         Op::Input(input) => inputs.get(&input.name).cloned(),
@@ -50,6 +51,17 @@ pub(super) fn run(args: &Eval, terminal: &Terminal) -> Result<Exit, Failure> {
     save(&args.outputs, &named)?;
     show(&named, args, terminal)?;
     Ok(Exit::Done)
+}
+
+/// The interpreter stores every value whole: one that cannot be stored is refused before it is tried.
+fn has_memory(graph: &Graph) -> Result<(), Failure> {
+    let types = || graph.nodes().iter().flat_map(|node| &node.results);
+    if driver::can_hold(types()) {
+        return Ok(());
+    }
+    let largest = types().max_by_key(|ty| ty.count()).map(|ty| ty.shown(&[])).unwrap_or_default();
+    let message = format!("`{}` has a value {largest}, more than this machine's memory holds", graph.name);
+    Err(Failure::new(Exit::Device, message).help("evaluate it with smaller sizes"))
 }
 
 /// The only graph there is.

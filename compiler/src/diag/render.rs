@@ -117,7 +117,12 @@ impl Pen<'_> {
         let start = start.min(line_end);
         let end = (span.end as usize).clamp(start, line_end);
         let place = self.sources.position(span.file, span.start);
-        let before = shown(&text[line_start..start]).width();
+        let (from, to) = window(line, start - line_start);
+        let (from, to) = (line_start + from, line_start + to);
+        let cut = |cut: bool| if cut { "…" } else { "" };
+        let (left, right) = (cut(from > line_start), cut(to < line_end));
+        let (start, end) = (start.clamp(from, to), end.clamp(from, to));
+        let before = shown(&text[from..start]).width() + left.width();
         let carets = shown(&text[start..end]).width().max(1);
 
         let frame = style(self.paint, AnsiColor::Blue);
@@ -127,11 +132,26 @@ impl Pen<'_> {
         let out = &mut self.out;
         _ = writeln!(out, "{pad} {frame}-->{frame:#} {name}:{}:{}", place.line, place.column);
         _ = writeln!(out, "{pad} {frame} |{frame:#}");
-        let source = format!(" {}", shown(line));
+        let source = format!(" {left}{}{right}", shown(&text[from..to]));
         _ = writeln!(out, " {frame}{number:>width$} |{frame:#}{}", source.trim_end(), width = self.gutter);
         let (gap, carets) = (" ".repeat(before), "^".repeat(carets));
         _ = writeln!(out, "{pad} {frame} |{frame:#} {gap}{accent}{carets}{accent:#}");
     }
+}
+
+/// The part of a long line that is shown around a place in it.
+fn window(line: &str, place: usize) -> (usize, usize) {
+    /// Letters of a line that nobody breaks by hand.
+    const LONG: usize = 400;
+    /// Letters shown of it, before the place and behind.
+    const BEFORE: usize = 60;
+    const BEHIND: usize = 140;
+    if line.len() <= LONG {
+        return (0, line.len());
+    }
+    let from = line[..place].char_indices().rev().nth(BEFORE - 1).map_or(0, |(at, _)| at);
+    let to = line[place..].char_indices().nth(BEHIND).map_or(line.len(), |(at, _)| place + at);
+    (from, to)
 }
 
 /// `text` as a terminal may print it: tabs as spaces, and nothing that moves the cursor or turns the line.
@@ -196,6 +216,10 @@ note: operands: `x` [2, 16] f32, `weight` [32, 8] f32
         check("(f\n x)", "(f\n x)", "  --> a.sx:1:1\n   |\n 1 | (f\n   | ^^\n");
         check("(f\r\n x)", "(f\r\n x)", "  --> a.sx:1:1\n   |\n 1 | (f\n   | ^^\n");
         check("(f", "", "  --> a.sx:1:1\n   |\n 1 | (f\n   | ^\n");
+        let long = format!("{}(f){}", "a".repeat(500), "b".repeat(500));
+        let (a, b) = ("a".repeat(60), "b".repeat(137));
+        let (gap, source) = (" ".repeat(61), format!("…{a}(f){b}…"));
+        check(&long, "(f)", &format!("  --> a.sx:1:501\n   |\n 1 | {source}\n   | {gap}^^^\n"));
         let many = format!("{}x", "\n".repeat(99));
         check(&many, "x", "    --> a.sx:100:1\n     |\n 100 | x\n     | ^\n");
         check(

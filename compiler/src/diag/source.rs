@@ -58,6 +58,11 @@ impl Sources {
         FileId(self.0.len() as u32 - 1)
     }
 
+    /// The names of the user's files.
+    pub fn users(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter(|source| !source.library).map(|source| source.name.as_str())
+    }
+
     /// The file's name, as the user gave it.
     pub fn name(&self, file: FileId) -> &str {
         &self.0[file.0 as usize].name

@@ -1,14 +1,16 @@
 //! The values of a program's parameters: from safetensors files, or made as the program says.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use sx_artifact::dtype::DType;
 use sx_artifact::tensor::{Data, Tensor};
-use sx_artifact::tensor_file::{Rounding, Want, safetensors};
+use sx_artifact::tensor_file::{self, Mismatch, Rounding, Want, safetensors};
 
 use crate::cli::{Exit, Failure};
 use crate::diag::{Code, Diagnostic, Sink};
+use crate::driver;
 use crate::eval::{Init, ParamDecl};
 use crate::reference;
 
@@ -18,6 +20,8 @@ pub struct Weights {
     pub values: BTreeMap<String, Arc<Tensor>>,
     /// A sentence about keys that no parameter uses, if there are any.
     pub unused: Option<String>,
+    /// A sentence about each parameter that several files have.
+    pub twice: Vec<String>,
 }
 
 /// A value for each of `params`: the last file that has one, or else its `:init`. What is missing or does not
@@ -25,6 +29,7 @@ pub struct Weights {
 pub fn values(params: &[ParamDecl], files: &[PathBuf], sink: &mut Sink) -> Result<Weights, Failure> {
     let mut values = BTreeMap::new();
     let (mut wrong, mut unused) = (BTreeMap::new(), BTreeSet::new());
+    let (mut seen, mut twice) = (BTreeMap::new(), Vec::new());
     for path in files {
         let failed = |error: sx_artifact::tensor_file::Error| Failure::new(Exit::Fault, error.to_string());
         let file = safetensors::File::open(path).map_err(failed)?;
@@ -33,6 +38,10 @@ pub fn values(params: &[ParamDecl], files: &[PathBuf], sink: &mut Sink) -> Resul
                 unused.insert(key);
                 continue;
             };
+            if let Some(before) = seen.insert(key.clone(), path) {
+                let (before, path) = (before.display(), path.display());
+                twice.push(format!("`{key}` stands in `{before}` and in `{path}`; the second is taken"));
+            }
             let shape = shape(param);
             let want = Want { name: &key, dtype: param.dtype, shape: &shape, check: None };
             match raw.convert(&want, Rounding::Refuse) {
@@ -40,12 +49,22 @@ pub fn values(params: &[ParamDecl], files: &[PathBuf], sink: &mut Sink) -> Resul
                     wrong.remove(&key);
                     values.insert(key, Arc::new(tensor));
                 }
-                Err(error) => _ = wrong.insert(key, error.to_string()),
+                Err(error) => {
+                    let words = unfit(&key, param.dtype, path, error);
+                    wrong.insert(key, words);
+                }
             }
         }
     }
     for param in params {
         if values.contains_key(&param.name) || wrong.contains_key(&param.name) {
+            continue;
+        }
+        let size = crate::ir::Type::plain(param.dtype, &shape(param));
+        if param.init.is_some() && !driver::can_hold([&size]) {
+            let words =
+                format!("`{}` {} is more than this machine's memory holds", param.name, size.shown(&[]));
+            wrong.insert(param.name.clone(), words);
             continue;
         }
         match initial(param) {
@@ -70,7 +89,22 @@ pub fn values(params: &[ParamDecl], files: &[PathBuf], sink: &mut Sink) -> Resul
         );
         return Err(Failure::told());
     }
-    Ok(Weights { values, unused: told(&unused) })
+    Ok(Weights { values, unused: told(&unused), twice })
+}
+
+/// Why a file's tensor cannot be a parameter's value.
+fn unfit(key: &str, dtype: DType, path: &Path, error: tensor_file::Error) -> String {
+    let file = path.display();
+    match error {
+        tensor_file::Error::Input { mismatch: Mismatch::Shape { expected, found }, .. } => {
+            format!("`{key}` has the shape {expected:?}, and in `{file}` it is {found:?}")
+        }
+        tensor_file::Error::Input { mismatch: Mismatch::DType { found, .. }, .. } => {
+            format!("`{key}` is {dtype}, and in `{file}` it is {found}: convert it there")
+        }
+        tensor_file::Error::Input { mismatch, .. } => format!("`{key}` of `{file}` {mismatch}"),
+        other => other.to_string(),
+    }
 }
 
 fn shape(param: &ParamDecl) -> Vec<u64> {

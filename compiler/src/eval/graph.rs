@@ -190,6 +190,7 @@ impl Machine<'_> {
             return Ok(Value::Record(Rc::new(values)));
         }
         let full = self.input_type(ty, name, ty.span)?;
+        self.countable(&format!("the input `{name}`"), &full.dims, ty.span)?;
         let value = self.emit_source(Op::Input(Input { name: name.to_string() }), full, ty.span);
         let trace = self.traces.last_mut().expect("a graph is being traced");
         trace.graph.inputs.push(value.node);

@@ -60,7 +60,7 @@ pub(super) struct Machine<'a> {
     pub(super) params: Vec<ParamDecl>,
     /// The sizes that the command line gives, and which of them were used.
     pub(super) dims: Vec<CommandDim>,
-    steps: u64,
+    pub(super) steps: u64,
     depth: usize,
 }
 

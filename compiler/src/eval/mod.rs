@@ -6,7 +6,7 @@
 //! made and its value becomes one that silences consequences, so that a run finds the mistakes beside it too.
 //!
 //! Read in this order: [`value`], [`scope`], [`machine`] (expressions and calls), `special` (the forms),
-//! `lambda` and `types` (parameters), `module` and `define` (files), `trace` and `graph` (tensors), `builtin`.
+//! `lambda` and `types` (parameters), `module`, `define` and `resolve` (files), `trace` and `graph` (tensors), `builtin`.
 
 mod builtin;
 mod bury;
@@ -18,6 +18,7 @@ mod lambda;
 mod machine;
 mod module;
 mod quote;
+mod resolve;
 mod scope;
 mod special;
 #[cfg(test)]

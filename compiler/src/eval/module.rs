@@ -25,6 +25,8 @@ pub(super) struct Module {
     pub(super) file: FileId,
     pub(super) defined: HashMap<Name, Definition>,
     pub(super) imported: HashMap<Name, Binding>,
+    /// The modules that this file imports, each with the first import that brings it.
+    imports: Vec<(usize, Span)>,
     /// `defdomain`s of this file and of its imports.
     pub(super) domains: HashMap<Name, Interval>,
     /// The names of this file's `defdomain`s, known before they are evaluated.
@@ -71,6 +73,7 @@ impl Machine<'_> {
             file,
             defined: HashMap::new(),
             imported: HashMap::new(),
+            imports: Vec::new(),
             domains: HashMap::new(),
             declared_domains: declared_domains(&trees),
             graphs: Vec::new(),
@@ -85,15 +88,21 @@ impl Machine<'_> {
         self.loading.push((id, import));
         let outer = std::mem::replace(&mut self.module, id);
         let calls = std::mem::take(&mut self.calls);
+        let mut complete = true;
         for tree in &trees {
             if self.exhausted() {
                 break;
             }
             let value = self.value_at_top(tree);
+            complete &= value.is_ok() || !self.may_define(tree);
             self.keep_last(id, value);
         }
         if !self.sources.is_library(file) {
             self.check_written_types(&trees);
+            self.check_imports();
+            if complete {
+                self.check_names(&trees);
+            }
         }
         self.calls = calls;
         self.module = outer;
@@ -121,6 +130,7 @@ impl Machine<'_> {
                 return Err(self.fail(Code::FormShape, form.span, message));
             }
         };
+        let place = args[0].span;
         let from = &self.modules[id];
         let public = |name: &&Name| !name.starts_with('%');
         let names: Vec<(Name, Binding)> = from
@@ -135,11 +145,50 @@ impl Machine<'_> {
             .filter_map(|name| Some((name.clone(), *from.domains.get(name)?)))
             .collect();
         let module = &mut self.modules[self.module];
+        if !module.imports.iter().any(|(known, _)| *known == id) {
+            module.imports.push((id, place));
+        }
         module.imported.extend(names);
         for (name, range) in domains {
             module.domains.entry(name).or_insert(range);
         }
         Ok(())
+    }
+
+    /// Reports each name that two imports of the running module bring and that it does not define itself.
+    fn check_imports(&mut self) {
+        let module = &self.modules[self.module];
+        let mut clashes = Vec::new();
+        for (at, (second, place)) in module.imports.iter().enumerate() {
+            for (first, before) in &module.imports[..at] {
+                let own =
+                    |name: &Name| module.defined.contains_key(name) || module.declared_domains.contains(name);
+                let mut both: Vec<&Name> = self.brought(*first).filter(|name| !own(name)).collect();
+                let others: HashSet<&Name> = self.brought(*second).collect();
+                both.retain(|name| others.contains(name));
+                both.sort();
+                let both: Vec<String> = both.into_iter().map(|name| format!("`{name}`")).collect();
+                if !both.is_empty() {
+                    let (first, second) = (&self.modules[*first].path, &self.modules[*second].path);
+                    let names = both.join(", ");
+                    let message = format!("`{first}` and `{second}` both bring {names}");
+                    clashes.push(
+                        Diagnostic::new(Code::NameImports, *place, message)
+                            .note_at(*before, "the first import")
+                            .help("rename one of the two, or define the name in this file"),
+                    );
+                }
+            }
+        }
+        for clash in clashes {
+            self.report(clash);
+        }
+    }
+
+    /// The names that an import of this module brings.
+    fn brought(&self, module: usize) -> impl Iterator<Item = &Name> {
+        let module = &self.modules[module];
+        module.defined.keys().filter(|name| !name.starts_with('%')).chain(&module.declared_domains)
     }
 
     fn library_module(&mut self, name: &str, span: Span) -> Eval<usize> {
@@ -245,8 +294,12 @@ impl Machine<'_> {
         }
     }
 
-    fn unknown(&mut self, name: &str, span: Span, env: &Env) -> Stop {
+    pub(super) fn unknown(&mut self, name: &str, span: Span, env: &Env) -> Stop {
         let diagnostic = Diagnostic::new(Code::NameUnknown, span, format!("`{name}` is not defined"));
+        let same = |told: &Diagnostic| told.span == diagnostic.span && told.message == diagnostic.message;
+        if self.sink.diagnostics().iter().any(same) {
+            return Stop::Reported;
+        }
         if names_of(NN.1).any(|known| known == name) {
             return self.report(diagnostic.help("it is in the library: write `(import sx/nn)`"));
         }

@@ -103,6 +103,14 @@ impl Machine<'_> {
         self.builder(span).node(op, args)
     }
 
+    /// Refuses a source of more elements than can be counted.
+    pub(super) fn countable(&mut self, source: &str, dims: &[ir::Dim], span: Span) -> Eval<()> {
+        match crate::ops::shape::countable(dims) {
+            Ok(()) => Ok(()),
+            Err(fault) => Err(self.report(fault.diagnostic(source, span, &[]))),
+        }
+    }
+
     /// Appends a source whose type is stated.
     pub(super) fn emit_source(&mut self, op: Op, ty: Type, span: Span) -> ir::Value {
         self.builder(span).push(op, &[], vec![ty])[0]

@@ -5,7 +5,7 @@ pub mod memory;
 pub mod names;
 pub mod text;
 
-use crate::diag::Sources;
+use crate::diag::{Sources, Span};
 use crate::ir::{Graph, NodeId, Op, OriginId, Value, op};
 use crate::kernel::group::Groups;
 use crate::kernel::lower::Lowered;
@@ -20,6 +20,22 @@ pub struct Planned {
     pub program: Program,
     /// The values of the resources with [`Role::Constant`].
     pub constants: Vec<(String, Arc<Tensor>)>,
+    /// For each resource of the program, the user's expression whose value it holds.
+    pub resource_spans: Vec<Span>,
+    /// For each origin of the program, its place.
+    pub origin_spans: Vec<Span>,
+}
+
+impl Planned {
+    /// The user's expression that the kernel at a position computes; where it computes several, the first.
+    pub fn kernel_span(&self, kernel: usize) -> Option<Span> {
+        let launches = self.program.steps.iter().filter_map(|step| match step {
+            Step::Launch(launch) => Some(launch),
+            Step::Copy { .. } | Step::Loop { .. } => None,
+        });
+        let launch = launches.into_iter().find(|launch| launch.kernel as usize == kernel)?;
+        launch.origins.first().and_then(|&origin| self.origin_spans.get(origin as usize)).copied()
+    }
 }
 
 /// What a plan is made from.
@@ -50,6 +66,8 @@ pub fn plan(grouped: &Grouped<'_>, sources: &Sources) -> Planned {
             origins: Vec::new(),
         },
         constants: Vec::new(),
+        resource_spans: Vec::new(),
+        origin_spans: Vec::new(),
         resource_of: HashMap::new(),
         origin_of: HashMap::new(),
     };
@@ -66,7 +84,8 @@ pub fn plan(grouped: &Grouped<'_>, sources: &Sources) -> Planned {
         }
     }
     memory::share(&mut plan.program);
-    Planned { program: plan.program, constants: plan.constants }
+    let Plan { program, constants, resource_spans, origin_spans, .. } = plan;
+    Planned { program, constants, resource_spans, origin_spans }
 }
 
 struct Plan<'a> {
@@ -75,6 +94,8 @@ struct Plan<'a> {
     names: &'a HashMap<OriginId, Arc<str>>,
     program: Program,
     constants: Vec<(String, Arc<Tensor>)>,
+    resource_spans: Vec<Span>,
+    origin_spans: Vec<Span>,
     resource_of: HashMap<Value, u32>,
     origin_of: HashMap<(OriginId, String), u32>,
 }
@@ -93,6 +114,8 @@ impl Plan<'_> {
             encoding: Encoding::Plain,
         };
         self.program.resources.push(resource);
+        let origin = self.graph.node(value.node).origin;
+        self.resource_spans.push(names::users_span(self.graph, origin, self.sources));
         self.program.resources.len() as u32 - 1
     }
 
@@ -212,6 +235,7 @@ impl Plan<'_> {
             line: position.line,
             column: position.column,
         });
+        self.origin_spans.push(span);
         let at = self.program.origins.len() as u32 - 1;
         self.origin_of.insert(key, at);
         Some(at)

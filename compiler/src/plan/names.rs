@@ -17,6 +17,10 @@ pub fn kernel(graph: &Graph, lowered: &Lowered, names: &HashMap<OriginId, Arc<st
         Work::Loop(_) => {}
     }
     for id in &lowered.nodes {
+        // Constants and inputs serve whoever needs them, whatever they were first written for.
+        if matches!(graph.node(*id).op, Op::Constant(_) | Op::Broadcast(_) | Op::Input(_) | Op::Param(_)) {
+            continue;
+        }
         let part = match names.get(&graph.node(*id).origin) {
             Some(name) if matches!(lowered.kernel.work, Work::Attention(_)) && &**name == "attention" => {
                 continue;
@@ -24,7 +28,7 @@ pub fn kernel(graph: &Graph, lowered: &Lowered, names: &HashMap<OriginId, Arc<st
             Some(name) => name.to_string(),
             None => match &graph.node(*id).op {
                 Op::Map(map) => word(map.f.name()).to_owned(),
-                Op::Matmul(_) | Op::Constant(_) | Op::Broadcast(_) | Op::Input(_) | Op::Param(_) => continue,
+                Op::Matmul(_) => continue,
                 op => word(crate::ops::rules(op).about().name).to_owned(),
             },
         };
@@ -58,15 +62,14 @@ fn word(name: &str) -> &str {
     }
 }
 
-/// The operand of an indexing operation, for trap messages: the name of an input or parameter, or its operation.
+/// The operand of an indexing operation, for trap messages: the name of an input or parameter whose positions it
+/// has, or its operation.
 pub fn operand(graph: &Graph, value: Value) -> String {
     let node = graph.node(value.node);
     match &node.op {
         Op::Input(input) => input.name.clone(),
         Op::Param(param) => param.name.clone(),
-        Op::Reshape(_) | Op::Broadcast(_) | Op::Transpose(_) | Op::Slice(_) | Op::Cast(_) | Op::As(_) => {
-            operand(graph, node.args[0])
-        }
+        Op::Reshape(_) | Op::Cast(_) | Op::As(_) => operand(graph, node.args[0]),
         op => crate::ops::rules(op).about().name.to_owned(),
     }
 }

@@ -40,8 +40,8 @@ struct Measured {
     /// Seconds of the warm runs, rising.
     warm: Vec<f64>,
     cost: Cost,
-    /// What the device can do, where that is known.
-    ceiling: Option<Ceiling>,
+    /// What the device can do.
+    ceiling: Ceiling,
 }
 
 pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<(), Failure> {
@@ -74,7 +74,7 @@ pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<(), Failure> {
         ],
         warm: warm(args.runs, &mut session, &inputs)?,
         cost: cost::of(session.program()),
-        ceiling: ceiling::measure(&*selected.device, selected.target)?,
+        ceiling: ceiling::measure(&selected)?,
     };
     let text = if args.json { json::document(&measured.as_json()) } else { measured.as_text() };
     terminal.result(&text)
@@ -132,23 +132,20 @@ impl Measured {
         let Cost { flops, bytes, launches } = self.cost;
         lines.push(format!("a call is {flops} operations, {bytes} bytes, {launches} launches"));
         let median = self.quantile(0.5);
-        let rate = |amount: u64, unit: &str, most: Option<f64>, of: &str| {
+        let rate = |amount: u64, unit: &str, most: f64, of: &str| {
             let rate = amount as f64 / median;
-            let of = most.map_or(String::new(), |most| {
-                format!(", {:.0} % of the {:.2} it reaches in a {of}", 100.0 * rate / most, most / 1e9)
-            });
-            format!("  {:>10.2} {unit}{of}", rate / 1e9)
+            let (share, most) = (100.0 * rate / most, most / 1e9);
+            format!("  {:>10.2} {unit}, {share:.0} % of the {most:.2} it reaches in a {of}", rate / 1e9)
         };
-        let ceiling = self.ceiling.as_ref();
-        lines.push(rate(flops, "GFLOP/s", ceiling.map(|most| most.flops), "matrix product"));
-        lines.push(rate(bytes, "GB/s", ceiling.map(|most| most.bytes), "copy"));
+        lines.push(rate(flops, "GFLOP/s", self.ceiling.flops, self.ceiling.by));
+        lines.push(rate(bytes, "GB/s", self.ceiling.bytes, "copy"));
         lines.join("\n") + "\n"
     }
 
     fn as_json(&self) -> Value {
         let parts: Map<String, Value> =
             self.cold.iter().map(|(name, time)| ((*name).to_owned(), json!(time.as_secs_f64()))).collect();
-        let ceiling = self.ceiling.as_ref();
+        let Ceiling { flops, by, bytes } = self.ceiling;
         json!({
             "graph": self.graph,
             "device": self.device,
@@ -161,7 +158,7 @@ impl Measured {
                 "p90": self.quantile(0.9),
             },
             "call": { "flops": self.cost.flops, "bytes": self.cost.bytes, "launches": self.cost.launches },
-            "ceiling": ceiling.map(|most| json!({ "flops-per-second": most.flops, "bytes-per-second": most.bytes })),
+            "ceiling": { "flops-per-second": flops, "by": by, "bytes-per-second": bytes },
         })
     }
 }

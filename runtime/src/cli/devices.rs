@@ -3,8 +3,7 @@
 use super::{Failure, Terminal, json};
 use serde_json::{Value, json};
 use std::path::PathBuf;
-use sx_artifact::program::Role;
-use sx_runtime::device::{self, Found};
+use sx_runtime::device::{self, Found, Limits, fit};
 use sx_runtime::{Error, Model};
 
 pub(super) const EXAMPLE: &str = "\
@@ -33,7 +32,7 @@ pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<(), Failure> {
     let devices = device::devices();
     let mut rows = Vec::new();
     for found in &devices.found {
-        rows.push((found, model.as_ref().map_or(Ok(Fit::Unasked), |model| fit(model, found))?));
+        rows.push((found, fit(model.as_ref(), found)?));
     }
     if args.json {
         let rows: Vec<Value> = rows.iter().map(|(found, fit)| as_json(found, fit)).collect();
@@ -51,8 +50,21 @@ fn as_text(found: &Found, fit: &Fit) -> String {
     let Found { id, name, backend, driver, .. } = found;
     let on = if found.is_cpu && found.target != "cpu" { ", runs on the processor" } else { "" };
     let mut text = format!("{id:<8} {name} ({backend}, {driver}{on})\n");
-    if let Some(bytes) = found.max_buffer_bytes {
-        text += &format!("         buffers of up to {bytes} bytes\n");
+    if let Some(bytes) = found.memory_bytes {
+        text += &format!("         {bytes} bytes of memory\n");
+    }
+    if let Some(limits) = &found.limits {
+        let Limits { buffer_bytes, binding_bytes, storage_buffers, workgroup_bytes, invocations, groups } =
+            limits;
+        text +=
+            &format!("         buffers of up to {buffer_bytes} bytes, bindings of up to {binding_bytes}\n");
+        text += &format!(
+            "         {storage_buffers} storage buffers, {workgroup_bytes} bytes of workgroup memory, \
+             {invocations} invocations in a workgroup, {groups} workgroups along an axis\n"
+        );
+    }
+    if !found.features.is_empty() {
+        text += &format!("         {}\n", found.features.join(", "));
     }
     match fit {
         Fit::Unasked => {}
@@ -70,8 +82,19 @@ fn as_json(found: &Found, fit: &Fit) -> Value {
         "backend": found.backend,
         "driver": found.driver,
         "on-processor": found.is_cpu,
-        "max-buffer-bytes": found.max_buffer_bytes,
+        "memory-bytes": found.memory_bytes,
+        "features": found.features,
     });
+    if let Some(limits) = &found.limits {
+        row["limits"] = json!({
+            "buffer-bytes": limits.buffer_bytes,
+            "binding-bytes": limits.binding_bytes,
+            "storage-buffers": limits.storage_buffers,
+            "workgroup-bytes": limits.workgroup_bytes,
+            "invocations": limits.invocations,
+            "groups": limits.groups,
+        });
+    }
     match fit {
         Fit::Unasked => {}
         Fit::Fits => row["fits"] = json!(true),
@@ -83,25 +106,7 @@ fn as_json(found: &Found, fit: &Fit) -> Value {
     row
 }
 
-fn fit(model: &Model, found: &Found) -> Result<Fit, Error> {
-    if !model.targets().iter().any(|target| target == found.target) {
-        let has = model.targets().join(", ");
-        return Ok(Fit::Obstacle(format!(
-            "it was built for {has}; build it with `--target {}`",
-            found.target
-        )));
-    }
-    let Some(most) = found.max_buffer_bytes else { return Ok(Fit::Fits) };
-    for graph in model.graphs() {
-        let program = model.artifact().program(&graph.name)?;
-        let own = program.resources.iter().filter(|it| !matches!(it.role, Role::Scratch { .. }));
-        let own = own.map(|it| (format!("`{}`", it.name), it.bytes()));
-        let slots =
-            program.slots.iter().enumerate().map(|(number, &bytes)| (format!("slot {number}"), bytes));
-        if let Some((name, bytes)) = own.chain(slots).find(|(_, bytes)| *bytes > most) {
-            let why = format!("{name} of `{}` has {bytes} bytes, a buffer at most {most}", graph.name);
-            return Ok(Fit::Obstacle(why));
-        }
-    }
-    Ok(Fit::Fits)
+fn fit(model: Option<&Model>, found: &Found) -> Result<Fit, Error> {
+    let Some(model) = model else { return Ok(Fit::Unasked) };
+    Ok(fit::obstacle(model, found)?.map_or(Fit::Fits, Fit::Obstacle))
 }

@@ -3,18 +3,23 @@
 use super::calls::{Inputs, Otherwise, Target};
 use super::{Failure, Terminal, json};
 use serde_json::{Map, json};
-use std::io::Write;
-use std::path::PathBuf;
-use std::time::Instant;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use sx_artifact::atomic;
+use sx_artifact::error::FileError;
 use sx_artifact::manifest::Graph;
 use sx_artifact::tensor_file::{self, print};
+use sx_artifact::write::weights_path;
 use sx_runtime::device::{self, Context};
 use sx_runtime::{Error, Outputs, Session, Tensor};
 
 pub(super) const EXAMPLE: &str = "\
 Examples:
   sxrun run add.sxa --input 'x=2x3:f32=1 2 3 4 5 6' --input y=@y.npy
-  sxrun run model.sxa classify --inputs batch.npz --output answers.npz --device wgpu";
+  sxrun run model.sxa classify --inputs batch.npz --output answers.npz --device wgpu
+  sxrun run model.sxa classify --inputs batch.npz --repeat 100 --metrics calls.jsonl";
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -34,6 +39,26 @@ pub(super) struct Args {
     /// Make M calls a step; `ctx :microbatch` counts.
     #[arg(long, value_name = "M", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     microbatches: u32,
+    /// Write a line of JSON for each call: its number, step and microbatch, the milliseconds it took, the device.
+    #[arg(long, value_name = "FILE")]
+    metrics: Option<PathBuf>,
+}
+
+impl Args {
+    /// Refuses to write metrics over what is run.
+    fn spare_the_artifact(&self) -> Result<(), Failure> {
+        let there = |path: &Path| std::fs::canonicalize(path).ok();
+        let Some(metrics) = self.metrics.as_deref().and_then(there) else { return Ok(()) };
+        let weights = self.target.weights.clone().unwrap_or_else(|| weights_path(&self.target.file));
+        let files = [self.target.file.as_path(), &weights];
+        match files.into_iter().find(|file| there(file).is_some_and(|file| file == metrics)) {
+            None => Ok(()),
+            Some(file) => Err(Failure::Usage(format!(
+                "`{}` is what is run; name another `--metrics FILE`",
+                file.display()
+            ))),
+        }
+    }
 }
 
 pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<(), Failure> {
@@ -52,7 +77,9 @@ pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<(), Failure> {
         session.allocated_bytes(),
     ));
     let called = Instant::now();
-    let outputs = calls(args, &mut session, &inputs, terminal)?;
+    args.spare_the_artifact()?;
+    let metrics = args.metrics.as_deref().map(|path| Metrics::create(path, selected.device.name()));
+    let outputs = calls(args, &mut session, &inputs, metrics.transpose()?, terminal)?;
     terminal.detail(&format!("ran in {:.3} ms", called.elapsed().as_secs_f64() * 1e3));
     save(&saves, &outputs, terminal)?;
     let saved = |name: &str| saves.iter().any(|save| save.names.iter().any(|saved| saved == name));
@@ -72,20 +99,61 @@ fn calls(
     args: &Args,
     session: &mut Session,
     inputs: &[(String, Tensor)],
+    mut metrics: Option<Metrics>,
     terminal: &Terminal,
 ) -> Result<Outputs, Failure> {
     let inputs: Vec<(&str, &Tensor)> = inputs.iter().map(|(name, tensor)| (name.as_str(), tensor)).collect();
     let shown = args.repeat > 1 && terminal.shows_progress();
     let mut progress = Progress { total: args.repeat, shown, last: None };
-    let mut last = None;
+    let mut outputs = Outputs::default();
     for step in 0..args.repeat {
         for microbatch in 0..args.microbatches {
             let context = Context { step: i64::from(step), microbatch: i64::from(microbatch) };
-            last = Some(session.run_at(&inputs, context)?);
+            let start = Instant::now();
+            session.run_into(&inputs, context, &mut outputs)?;
+            if let Some(metrics) = &mut metrics {
+                metrics.call(context, start.elapsed())?;
+            }
         }
         progress.done(step + 1);
     }
-    Ok(last.expect("there is at least one call"))
+    Ok(outputs)
+}
+
+/// A file that gets a line for each call as soon as it is done, so that a run that is stopped leaves what it
+/// measured.
+struct Metrics {
+    file: File,
+    path: PathBuf,
+    device: String,
+    calls: u64,
+    written: u64,
+}
+
+impl Metrics {
+    fn create(path: &Path, device: &str) -> Result<Metrics, Failure> {
+        let file = File::create(path).map_err(|error| unwritten(path, error))?;
+        Ok(Metrics { file, path: path.to_owned(), device: device.to_owned(), calls: 0, written: 0 })
+    }
+
+    fn call(&mut self, context: Context, time: Duration) -> Result<(), Failure> {
+        self.calls += 1;
+        let line = json!({
+            "call": self.calls,
+            "step": context.step,
+            "microbatch": context.microbatch,
+            "milliseconds": time.as_secs_f64() * 1e3,
+            "device": self.device,
+        });
+        let line = format!("{line}\n");
+        self.written += line.len() as u64;
+        let written = atomic::allowed(self.written).and_then(|()| self.file.write_all(line.as_bytes()));
+        written.map_err(|error| unwritten(&self.path, error))
+    }
+}
+
+fn unwritten(path: &Path, source: io::Error) -> Failure {
+    tensor_file::Error::Io(FileError { action: "write", path: path.to_owned(), source }).into()
 }
 
 /// A line on stderr that is drawn over itself.

@@ -5,9 +5,11 @@
 //! allocates what the plan says, binds, launches, reads back.
 
 pub mod cpu;
+pub mod fit;
 pub mod select;
 pub mod wgpu;
 
+pub use fit::Limits;
 pub use select::{Devices, Found, Selected, devices, select};
 
 use crate::error::Error;
@@ -18,6 +20,9 @@ use sx_artifact::tensor::Tensor;
 pub trait Device: Send + Sync {
     /// The name that people and `--device` use, such as `cpu` or `llvmpipe (LLVM 15.0.6, 256 bits)`.
     fn name(&self) -> &str;
+
+    /// Bytes of all its memory, where that is known: a program that needs more cannot run.
+    fn memory_bytes(&self) -> Option<u64>;
 
     /// Gives a program buffers and pipelines on this device.
     fn prepare(&self, job: Prepare<'_>) -> Result<Box<dyn Executable>, Error>;

@@ -1,5 +1,6 @@
 //! Which device a name means, and which devices there are.
 
+use super::fit::{self, Limits};
 use super::{Device, cpu, wgpu};
 use crate::error::Error;
 use std::fmt;
@@ -10,6 +11,8 @@ pub struct Selected {
     pub target: &'static str,
     /// The device.
     pub device: Box<dyn Device>,
+    /// What is known of it.
+    pub found: Found,
 }
 
 /// A device of this machine.
@@ -27,8 +30,12 @@ pub struct Found {
     pub driver: String,
     /// Whether its code runs on the processor.
     pub is_cpu: bool,
-    /// Bytes of the largest buffer it allows, where there is such a limit.
-    pub max_buffer_bytes: Option<u64>,
+    /// What it allows at most, where there are such limits.
+    pub limits: Option<Limits>,
+    /// Bytes of all its memory, where that is known.
+    pub memory_bytes: Option<u64>,
+    /// What it can do beyond the least that every device can, as far as it matters here.
+    pub features: Vec<&'static str>,
 }
 
 /// The devices of this machine, and why there are no GPUs where there are none.
@@ -50,7 +57,9 @@ pub fn devices() -> Devices {
         backend: adapter.backend,
         driver: adapter.driver,
         is_cpu: adapter.is_cpu,
-        max_buffer_bytes: Some(adapter.max_buffer_bytes),
+        limits: Some(adapter.limits),
+        memory_bytes: adapter.memory_bytes,
+        features: adapter.features,
     });
     Devices { found: std::iter::once(host()).chain(others).collect(), no_gpu: adapters.reason }
 }
@@ -100,7 +109,9 @@ fn host() -> Found {
         backend: "host".to_owned(),
         driver: format!("{} threads", rayon::current_num_threads()),
         is_cpu: true,
-        max_buffer_bytes: None,
+        limits: None,
+        memory_bytes: fit::host_memory(),
+        features: Vec::new(),
     }
 }
 
@@ -114,12 +125,17 @@ fn open(found: &Found, targets: &[String]) -> Result<Selected, Error> {
     }
     let device: Box<dyn Device> = match found.target {
         "cpu" => Box::new(cpu::Cpu),
-        _ => Box::new(wgpu::Wgpu::new(&wgpu::Options {
-            adapter: Some(found.name.clone()),
-            ..Default::default()
-        })?),
+        _ => Box::new(numbered(found, &wgpu::Options::default())?),
     };
-    Ok(Selected { target: found.target, device })
+    Ok(Selected { target: found.target, device, found: found.clone() })
+}
+
+/// Opens the adapter that was found under its number: two of one name are two devices.
+pub fn numbered(found: &Found, options: &wgpu::Options) -> Result<wgpu::Wgpu, Error> {
+    let number = found.id.strip_prefix("wgpu:").and_then(|number| number.parse().ok());
+    let gone = || Error::Device(format!("`{}` is gone; `sxrun devices` lists what there is", found.id));
+    let device = wgpu::Wgpu::numbered(number.ok_or_else(gone)?, options)?;
+    if device.info().name == found.name { Ok(device) } else { Err(gone()) }
 }
 
 fn absent(name: &str, devices: &Devices) -> String {

@@ -41,17 +41,31 @@ pub struct Generated {
     pub code: WgpuCode,
 }
 
-/// Spells all kernels of a program. What it cannot spell, it names with the reason.
-pub fn generate(program: &Program) -> Result<Generated, String> {
+/// A kernel that cannot be spelled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// Its position in the program.
+    pub kernel: usize,
+    /// What is refused and why.
+    pub message: String,
+}
+
+/// Spells all kernels of a program, or names one that it cannot spell.
+pub fn generate(program: &Program) -> Result<Generated, Refused> {
     let mut generated = Generated { files: BTreeMap::new(), code: WgpuCode::default() };
     let mut stems = BTreeSet::new();
-    for kernel in &program.kernels {
-        let code = generated
-            .kernel(&program.graph, kernel, &mut stems)
-            .map_err(|why| format!("kernel `{}` of `{}` for wgpu: {why}", kernel.name, program.graph))?;
+    for (at, kernel) in program.kernels.iter().enumerate() {
+        let refused = |why: String| Refused {
+            kernel: at,
+            message: format!(
+                "the kernel `{}` of `{}` cannot be made for wgpu: {why}",
+                kernel.name, program.graph
+            ),
+        };
+        let code = generated.kernel(&program.graph, kernel, &mut stems).map_err(refused)?;
         generated.code.kernels.push(code);
     }
-    let metadata = serde_json::to_vec_pretty(&generated.code).map_err(|e| e.to_string())?;
+    let metadata = serde_json::to_vec_pretty(&generated.code).expect("metadata has only string keys");
     generated.files.insert(metadata_entry(&program.graph), metadata);
     Ok(generated)
 }

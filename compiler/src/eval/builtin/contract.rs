@@ -4,8 +4,8 @@ use super::{Builtin, Call, builtin};
 use crate::diag::{Code, Diagnostic};
 use crate::eval::machine::{Eval, Machine};
 use crate::eval::value::{Number, Value};
-use crate::ir::Op;
-use crate::ir::op::{Constant, Matmul};
+use crate::ir::op::{As, Constant, Matmul};
+use crate::ir::{Domain, Op};
 use crate::ops::Fault;
 use crate::ops::fault::InsteadOfMask;
 use crate::ops::scalar::Kind;
@@ -13,11 +13,12 @@ use std::sync::Arc;
 use sx_artifact::dtype::DType;
 use sx_artifact::tensor::{Data, Tensor};
 
-pub(super) static TABLE: [Builtin; 7] = [
+pub(super) static TABLE: [Builtin; 8] = [
     builtin!("matmul" 2 Some(2), &["out"], "(matmul a b :out :f32)" "the matrix product over the last two axes; leading axes broadcast" "(matmul a b)" matmul),
     builtin!("%composite" 3 None, &[], "(%composite name f x...)" "calls f as one node with a region" "" composite),
     builtin!("%axis" 2 Some(2), &[], "(%axis x axis)" "the position of an axis, from 0" "" axis),
     builtin!("%axes" 2 Some(2), &[], "(%axes x axes)" "the positions of axes, from 0; all of them for nil" "" axes),
+    builtin!("%index-of" 3 Some(3), &[], "(%index-of i x axis)" "positions on an axis of x" "" index_of),
     builtin!("%float" 2 Some(2), &[], "(%float name x)" "x, a float tensor" "" float),
     builtin!("%mismatch" 1 None, &[], "(%mismatch text x...)" "says that shapes do not fit" "" mismatch),
     builtin!("%constant" 1 Some(1), &[], "(%constant numbers)" "an f32 vector of numbers" "" constant),
@@ -55,6 +56,13 @@ fn axes(m: &mut Machine<'_>, call: &Call) -> Eval {
     let asked = Call { callee: call.callee, span: call.span, args: call.args[..1].to_vec(), keys };
     let axes = m.axes_key(&asked, &tensor.ty)?;
     Ok(Value::list(axes.into_iter().map(|axis| Value::Int(axis as i64)).collect()))
+}
+
+fn index_of(m: &mut Machine<'_>, call: &Call) -> Eval {
+    let tensor = m.tensor_arg(&m.caller(), &call.args[1])?;
+    let at = m.axis_in(&call.args[2].value, &tensor.ty, &m.caller(), call.args[2].span)?;
+    let domain = Domain::Index(tensor.ty.dims[at].clone());
+    m.operation(call.callee, call.span, Op::As(As { domain }), &call.args[..1])
 }
 
 fn float(m: &mut Machine<'_>, call: &Call) -> Eval {

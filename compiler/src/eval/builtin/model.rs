@@ -55,6 +55,7 @@ fn param(m: &mut Machine<'_>, call: &Call) -> Eval {
     let value = match trace.params.get(&full) {
         Some(value) => *value,
         None => {
+            m.countable("param", &dims, call.span)?;
             let ty = Type { dtype, dims, domain: Domain::widest(dtype) };
             let value = m.emit_source(Op::Param(Param { name: full.to_string() }), ty, call.span);
             let trace = m.traces.last_mut().expect("a graph is being traced");

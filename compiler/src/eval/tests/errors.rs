@@ -66,7 +66,7 @@ fn ordinary_mistakes_have_codes() {
         // What follows from a mistake is not reported; what stands beside it is.
         (
             "(def a (foo)) (def b (+ a 1)) (if a b (baz)) (list (bar) b)",
-            "E-NAME-001: `foo` is not defined\nE-NAME-001: `bar` is not defined",
+            "E-NAME-001: `foo` is not defined\nE-NAME-001: `bar` is not defined\nE-NAME-001: `baz` is not defined",
         ),
     ];
     for (program, printed) in cases {
@@ -207,14 +207,43 @@ fn imports_bring_names_and_cycles_are_told() {
     assert!(fine, "{message}");
     let (fine, message) = run("(import \"lib/a.sx\") (b 1)");
     assert!(!fine && message.contains("E-NAME-001"), "imports are not passed on: {message}");
+    let (fine, message) = run("(import \"lib/a.sx\") (import \"./lib/a.sx\") (assert (= (a 1) 6))");
+    assert!(fine, "one file twice is no clash: {message}");
     let (fine, message) = run("(import \"loop.sx\")");
     assert!(!fine && message.contains("E-MOD-002"), "{message}");
 }
 
 #[test]
+fn names_are_looked_at_in_code_that_never_runs() {
+    for fine in [
+        "(defmacro swap (a b) `(list ,b ,a)) (defun f (x &optional (y x) &rest r) (swap x (list y r)))",
+        "(defun even (n) (if (= n 0) true (odd (- n 1)))) (defun odd (n) (if (= n 0) false (even (- n 1))))",
+        "(defmacro forever (x) `(if ,x 0 (forever ,x))) (defun f (x) (forever x))",
+        "(defmacro bind (name value body) `(let ((,name ,value)) ,body)) (defun f (x) (bind y x (+ y 1)))",
+        "(defmacro refuse (x) (error \"never\")) (defun f (x) (refuse x))",
+        "(defmacro define (name) `(defun ,name (x) x)) (define g) (defun f (x) (g x))",
+        "(defun f (x) (case x ((a b) 1) (else '(c d))))",
+        "(defun f (x) (multiple-value-bind (a b) (values x x) (lambda (c) (set! a c) (list a b c))))",
+    ] {
+        assert_eq!(codes(fine), Vec::<&str>::new(), "{fine}");
+    }
+    for unknown in [
+        "(defun f (x) (if x (g x) x))",
+        "(defmacro swap (a b) `(list ,b ,a)) (defun f (x) (swap x y))",
+        "(defmacro wrong (a) `(lost ,a)) (defun f (x) (wrong x))",
+        "(defun f (x &key (scale lost)) (* x scale))",
+        "(defun f (x) (let ((a x) (b a)) b))",
+        "(defun f (x) (dotimes (i n) i))",
+        "(defgraph g ((x [2])) x) (list (lambda (y) (z y)))",
+    ] {
+        assert_eq!(codes(unknown), ["E-NAME-001"], "{unknown}");
+    }
+}
+
+#[test]
 fn a_run_reports_the_mistakes_of_every_graph() {
     let program = "(defgraph f ((x [2])) (+ x (zeros [3])))\n(defgraph g ((x [2])) (let ((a (foo x)) (b (bar x))) (+ a b)))\n(defgraph h (x) x)";
-    assert_eq!(codes(program), ["E-DIM-001", "E-NAME-001", "E-NAME-001", "E-GRAPH-004"]);
+    assert_eq!(codes(program), ["E-NAME-001", "E-NAME-001", "E-DIM-001", "E-GRAPH-004"]);
 }
 
 #[test]

@@ -47,7 +47,7 @@ fn operations_record_nodes() {
         ("(softmax x)", "%3 = softmax %0 : [2, 3] f32; out = %3"),
         (
             "(argmax x)",
-            "%3 = max %0 : [2, 1] f32; %4 = broadcast %3 : [2, 3] f32; %5 = = %0 %4 : [2, 3] bool; %6 = != %0 %0 : [2, 3] bool; %7 = or %5 %6 : [2, 3] bool; %8 = iota : [2, 3] i32; %9 = constant : [] i32; %10 = broadcast %9 : [2, 3] i32; %11 = where %7 %8 %10 : [2, 3] i32; %12 = min %11 : [2] i32; out = %12",
+            "%3 = max %0 : [2, 1] f32; %4 = broadcast %3 : [2, 3] f32; %5 = = %0 %4 : [2, 3] bool; %6 = != %0 %0 : [2, 3] bool; %7 = or %5 %6 : [2, 3] bool; %8 = iota : [2, 3] i32; %9 = constant : [] i32; %10 = broadcast %9 : [2, 3] i32; %11 = where %7 %8 %10 : [2, 3] i32; %12 = min %11 : [2] i32; %13 = as %12 : [2] i32; out = %13",
         ),
         (
             "(gather (slice x 1 0 2) (slice i 1 0 2))",

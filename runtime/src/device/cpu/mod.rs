@@ -54,6 +54,10 @@ impl Device for Cpu {
         "cpu"
     }
 
+    fn memory_bytes(&self) -> Option<u64> {
+        super::fit::host_memory()
+    }
+
     fn prepare(&self, job: Prepare<'_>) -> Result<Box<dyn Executable>, Error> {
         Ok(Box::new(Prepared::new(job)?))
     }

@@ -1,5 +1,6 @@
 //! Finding adapters, opening one, and turning wgpu's errors into ours.
 
+use crate::device::Limits;
 use crate::error::Error;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -15,8 +16,12 @@ pub struct AdapterInfo {
     pub driver: String,
     /// True if its shaders run on a CPU.
     pub is_cpu: bool,
-    /// Bytes of the largest buffer it allows.
-    pub max_buffer_bytes: u64,
+    /// What it allows at most.
+    pub limits: Limits,
+    /// Bytes of all its memory, where the driver tells.
+    pub memory_bytes: Option<u64>,
+    /// What it can do beyond the least that every device can, as far as it matters here.
+    pub features: Vec<&'static str>,
 }
 
 /// The adapters of this machine, or why there are none.
@@ -70,14 +75,50 @@ fn enumerate() -> Result<Vec<wgpu::Adapter>, String> {
 }
 
 fn describe(adapter: &wgpu::Adapter) -> AdapterInfo {
-    let info = adapter.get_info();
+    let (info, limits) = (adapter.get_info(), adapter.limits());
+    let named = [
+        (wgpu::Features::PASSTHROUGH_SHADERS, "takes kernels as they are"),
+        (wgpu::Features::TIMESTAMP_QUERY, "has a clock"),
+    ];
+    let features = named.into_iter().filter(|(feature, _)| adapter.features().contains(*feature));
+    let features = features.map(|(_, name)| name).collect();
     AdapterInfo {
         name: info.name,
         backend: format!("{:?}", info.backend).to_lowercase(),
         driver: [info.driver, info.driver_info].join(" ").trim().to_owned(),
         is_cpu: info.device_type == wgpu::DeviceType::Cpu,
-        max_buffer_bytes: adapter.limits().max_buffer_size,
+        limits: Limits {
+            buffer_bytes: limits.max_buffer_size,
+            binding_bytes: limits.max_storage_buffer_binding_size,
+            storage_buffers: limits.max_storage_buffers_per_shader_stage,
+            workgroup_bytes: limits.max_compute_workgroup_storage_size,
+            invocations: limits.max_compute_invocations_per_workgroup,
+            groups: limits.max_compute_workgroups_per_dimension,
+        },
+        memory_bytes: memory(adapter),
+        features,
     }
+}
+
+/// Bytes of the memory that lies at the device, by the driver's own account.
+#[cfg(not(target_vendor = "apple"))]
+fn memory(adapter: &wgpu::Adapter) -> Option<u64> {
+    // SAFETY: the handles are read while `adapter` keeps them alive, and only a query is made of them.
+    let properties = unsafe {
+        let vulkan = adapter.as_hal::<wgpu::hal::api::Vulkan>()?;
+        let instance = vulkan.shared_instance().raw_instance();
+        instance.get_physical_device_memory_properties(vulkan.raw_physical_device())
+    };
+    /// `VK_MEMORY_HEAP_DEVICE_LOCAL_BIT`
+    const LOCAL: u32 = 1;
+    let heaps = properties.memory_heaps.iter().take(properties.memory_heap_count as usize);
+    let local = heaps.filter(|heap| heap.flags.as_raw() & LOCAL != 0).map(|heap| heap.size);
+    Some(local.fold(0u64, u64::saturating_add)).filter(|bytes| *bytes > 0)
+}
+
+#[cfg(target_vendor = "apple")]
+fn memory(_: &wgpu::Adapter) -> Option<u64> {
+    None
 }
 
 /// The adapters of this machine.
@@ -116,10 +157,16 @@ pub(super) enum Language {
 }
 
 impl Gpu {
-    /// Opens the adapter that `options` choose, with all its limits and the features that help.
-    pub(super) fn open(options: &Options) -> Result<Gpu, Error> {
+    /// Opens the adapter of this number, or the one that `options` choose, with all its limits and the features
+    /// that help.
+    pub(super) fn open(number: Option<usize>, options: &Options) -> Result<Gpu, Error> {
         let adapters = enumerate().map_err(Error::Device)?;
-        let adapter = choose(&adapters, options)?;
+        let adapter = match number {
+            None => choose(&adapters, options)?,
+            Some(number) => adapters.get(number).ok_or_else(|| {
+                Error::Device(format!("`wgpu:{number}` is gone; `sxrun devices` lists what there is"))
+            })?,
+        };
         let info = describe(adapter);
         let wanted = wgpu::Features::PASSTHROUGH_SHADERS | wgpu::Features::TIMESTAMP_QUERY;
         let features = adapter.features() & wanted;

@@ -24,7 +24,12 @@ pub struct Wgpu {
 impl Wgpu {
     /// Opens the adapter that `options` choose.
     pub fn new(options: &Options) -> Result<Wgpu, Error> {
-        Ok(Wgpu { gpu: Arc::new(Gpu::open(options)?) })
+        Ok(Wgpu { gpu: Arc::new(Gpu::open(None, options)?) })
+    }
+
+    /// Opens the adapter that stands at this position in [`adapters`], whatever its name is.
+    pub fn numbered(number: usize, options: &Options) -> Result<Wgpu, Error> {
+        Ok(Wgpu { gpu: Arc::new(Gpu::open(Some(number), options)?) })
     }
 
     /// What is known of the adapter.
@@ -36,6 +41,10 @@ impl Wgpu {
 impl Device for Wgpu {
     fn name(&self) -> &str {
         &self.gpu.info.name
+    }
+
+    fn memory_bytes(&self) -> Option<u64> {
+        self.gpu.info.memory_bytes
     }
 
     fn prepare(&self, job: Prepare<'_>) -> Result<Box<dyn Executable>, Error> {

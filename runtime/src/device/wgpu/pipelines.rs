@@ -1,7 +1,7 @@
 //! Pipelines: one for each distinct code, made on several threads.
 
 use super::adapter::{Gpu, Language};
-use crate::device::{Contents, SharedBytes};
+use crate::device::{Contents, SharedBytes, fit};
 use crate::error::Error;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -26,48 +26,15 @@ pub(super) fn choose<'a>(
     }
     let mut chosen = vec![];
     for (kernel, code) in program.kernels.iter().zip(&code.kernels) {
-        let fits = |variant: &&Variant| variant.when.holds(gpu.as_cpu) && has_room(gpu, variant).is_ok();
-        let Some(variant) = code.variants.iter().find(fits) else {
-            let why =
-                code.variants.iter().find(|v| v.when.holds(gpu.as_cpu)).and_then(|v| has_room(gpu, v).err());
-            return Err(Error::Device(format!(
-                "`{}` cannot run `{}` of `{}`: {}; use `--device cpu`",
-                gpu.info.name,
-                kernel.name,
-                program.graph,
-                why.unwrap_or_else(|| "the artifact has no code for this kind of device".to_owned())
-            )));
-        };
+        let variant = fit::variant(&gpu.info.limits, gpu.as_cpu, &code.variants).map_err(|why| {
+            Error::Device(format!(
+                "`{}` cannot run `{}` of `{}`: {why}; use `--device cpu`",
+                gpu.info.name, kernel.name, program.graph
+            ))
+        })?;
         chosen.push(variant);
     }
     Ok(chosen)
-}
-
-/// Or what the device lacks.
-fn has_room(gpu: &Gpu, variant: &Variant) -> Result<(), String> {
-    let (needs, limits) = (&variant.needs, &gpu.limits);
-    let pairs = [
-        (
-            "storage buffers in a dispatch",
-            needs.storage_buffers as u64,
-            limits.max_storage_buffers_per_shader_stage as u64,
-        ),
-        (
-            "bytes of workgroup memory",
-            needs.workgroup_bytes as u64,
-            limits.max_compute_workgroup_storage_size as u64,
-        ),
-        (
-            "invocations in a workgroup",
-            needs.invocations as u64,
-            limits.max_compute_invocations_per_workgroup as u64,
-        ),
-        ("bytes in a binding", needs.binding_bytes, limits.max_storage_buffer_binding_size),
-    ];
-    match pairs.iter().find(|(_, need, limit)| need > limit) {
-        Some((what, need, limit)) => Err(format!("it needs {need} {what}, and there are {limit}")),
-        None => Ok(()),
-    }
 }
 
 /// Code on its way to a pipeline.

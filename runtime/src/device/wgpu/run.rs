@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 use sx_artifact::dtype::DType;
-use sx_artifact::program::{Launch, Program, Resource, Role, Step};
+use sx_artifact::program::{Launch, Program, Resource, Role, Site, Step};
 use sx_artifact::tensor::Tensor;
 use sx_artifact::wgpu::{
     RECORD_BYTES, Source, TRAP_BYTES, Variant, WgpuCode, metadata_entry, resource_bytes,
@@ -38,6 +38,8 @@ pub(super) struct Ready {
     ops: Vec<Op>,
     /// For each launch, the sites of its traps.
     sites: Vec<Vec<u32>>,
+    /// The program's sites.
+    places: Vec<Site>,
 }
 
 impl Ready {
@@ -62,6 +64,7 @@ impl Ready {
             buffers,
             ops,
             sites,
+            places: program.sites.clone(),
         })
     }
 
@@ -153,11 +156,11 @@ impl Ready {
         let long = |i: usize| word(i) as u64 | (word(i + 1) as u64) << 32;
         if word(0) != 0 {
             let site = self.sites.get(word(1) as usize).and_then(|sites| sites.get(word(2) as usize));
-            return Err(Error::Trap {
-                site: site.copied().unwrap_or(0),
-                position: long(4),
-                value: long(6) as i64,
-            });
+            let site = site.copied().unwrap_or(0);
+            // The kernel counts over what the index depends on.
+            let place = self.places.get(site as usize);
+            let position = place.map_or(long(4), |place| place.operand_position_of_own(long(4)));
+            return Err(Error::Trap { site, position, value: long(6) as i64 });
         }
         let mut offset = TRAP_BYTES as usize;
         let mut outputs = vec![];
