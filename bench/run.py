@@ -156,11 +156,15 @@ def check(name, outputs, reference, tolerance, log):
             log(f"  {name}: output {i} is {worst:.1e} of the largest value away from the first peer's")
 
 
+#: Seconds between two contenders.
+PAUSE = 0.03
+
+
 def measure(running, budget):
     """Rounds of all contenders in turns, for about `budget` seconds: name -> times, one a round."""
     for run in running.values():
         run()
-    one = sum(run() for run in running.values())
+    one = sum(PAUSE + 2 * run() for run in running.values())
     rounds = max(7, min(101, int(budget / max(one, 1e-6))))
     times = {name: [] for name in running}
     order = list(running)
@@ -168,6 +172,9 @@ def measure(running, budget):
     for _ in range(rounds):
         shuffle(order)
         for name in order:
+            # The threads of the one before may still wait busily; and everybody's own are awake after a first call.
+            time.sleep(PAUSE)
+            running[name]()
             times[name].append(running[name]())
     return times
 

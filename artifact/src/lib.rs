@@ -12,6 +12,7 @@
 pub mod dtype;
 pub mod kernel;
 pub mod maths;
+pub mod pages;
 pub mod program;
 pub mod scalar;
 pub mod tensor;

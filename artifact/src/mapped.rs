@@ -1,4 +1,4 @@
-//! Files in memory without reading them: the one place of this crate that needs `unsafe`.
+//! Files in memory without reading them.
 
 use std::fs::File;
 use std::io;

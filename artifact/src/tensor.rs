@@ -1,6 +1,7 @@
 //! Dense tensors in host memory: what constants, inputs and outputs are outside a device.
 
 use crate::dtype::DType;
+use crate::pages::prefer_large;
 use half::bf16;
 
 /// A dense tensor, row-major, little-endian. `bool` elements are bytes 0 and 1.
@@ -162,7 +163,8 @@ impl Tensor {
 /// The elements that `bytes` are, in the memory of `to` if there is as much of it.
 fn collect<T: bytemuck::Pod>(mut to: Vec<T>, bytes: &[u8]) -> Vec<T> {
     if size_of_val(&*to) != bytes.len() {
-        return bytemuck::allocation::pod_collect_to_vec(bytes);
+        to = bytemuck::zeroed_vec(bytes.len() / size_of::<T>());
+        prefer_large(&mut to);
     }
     bytemuck::cast_slice_mut(&mut to).copy_from_slice(bytes);
     to

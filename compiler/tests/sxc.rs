@@ -113,12 +113,7 @@ fn every_answer_has_its_status_and_its_words() {
         (&["build", "good.sx", "-o", "."], 1, "", "it is a folder"),
         (&["build", "importer.sx", "-o", "good.sx"], 2, "", "`good.sx` is read for this artifact"),
         (&["build", "weight.sx", "--weights", "w.safetensors", "-o", "w.safetensors"], 2, "", "is read for"),
-        (
-            &["build", "weight.sx", "--weights", "empty.sx"],
-            1,
-            "",
-            "`empty.sx`: it is not a whole safetensors file",
-        ),
+        (&["build", "weight.sx", "--weights", "empty.sx"], 1, "", "`empty.sx`: it is not a safetensors file"),
         (&["build", "weight.sx", "--weights", "shape.safetensors"], 1, "", "`shape.safetensors` it is [3]"),
         (&["build", "weight.sx", "--weights", "dtype.safetensors"], 1, "", "`dtype.safetensors` it is i32"),
         (&["build", "weight.sx", "--weights", "twice.safetensors"], 1, "", "`w` stands twice in it"),

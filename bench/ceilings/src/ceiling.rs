@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 use sx_artifact::maths;
+use sx_artifact::pages::prefer_large;
 
 /// Elements a task takes: small enough to share, large enough not to show.
 const CHUNK: usize = 1 << 16;
@@ -18,23 +19,32 @@ pub(crate) enum Ceiling {
 
 /// Values that are neither constant nor subnormal.
 fn filled(len: usize) -> Vec<f32> {
-    (0..len).map(|i| (i % 1013) as f32 * 0.004 - 2.0).collect()
+    let mut values = zeros(len);
+    values.iter_mut().enumerate().for_each(|(i, x)| *x = (i % 1013) as f32 * 0.004 - 2.0);
+    values
+}
+
+/// In large pages, as sx has its tensors.
+fn zeros(len: usize) -> Vec<f32> {
+    let mut zeros = vec![0.0; len];
+    prefer_large(&mut zeros);
+    zeros
 }
 
 impl Ceiling {
     pub(crate) fn copy(bytes: usize) -> Ceiling {
         // Half of the bytes are read, half are written.
         let len = bytes / 8;
-        Ceiling::Copy { from: filled(len), to: vec![0.0; len] }
+        Ceiling::Copy { from: filled(len), to: zeros(len) }
     }
 
     pub(crate) fn gemm(sizes: [usize; 3]) -> Ceiling {
         let [m, n, k] = sizes;
-        Ceiling::Gemm { sizes, lhs: filled(m * k), rhs: filled(k * n), out: vec![0.0; m * n] }
+        Ceiling::Gemm { sizes, lhs: filled(m * k), rhs: filled(k * n), out: zeros(m * n) }
     }
 
     pub(crate) fn map(len: usize) -> Ceiling {
-        Ceiling::Map { from: filled(len), to: vec![0.0; len] }
+        Ceiling::Map { from: filled(len), to: zeros(len) }
     }
 
     pub(crate) fn run(&mut self) {

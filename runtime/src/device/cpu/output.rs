@@ -2,8 +2,10 @@
 
 use super::refused;
 use crate::error::Error;
+use bytemuck::Zeroable;
 use bytemuck::allocation::try_zeroed_vec;
 use sx_artifact::dtype::DType;
+use sx_artifact::pages::prefer_large;
 use sx_artifact::program::Resource;
 use sx_artifact::tensor::{Data, Tensor};
 
@@ -17,11 +19,11 @@ pub(super) fn room(resource: &Resource, spare: Option<Tensor>) -> Result<Data, E
         return Ok(spare.into_data());
     }
     let zeroed = count.and_then(|count| match resource.dtype {
-        DType::F32 => try_zeroed_vec(count).ok().map(Data::F32),
-        DType::Bf16 => try_zeroed_vec(count).ok().map(Data::Bf16),
-        DType::I32 => try_zeroed_vec(count).ok().map(Data::I32),
-        DType::I64 => try_zeroed_vec(count).ok().map(Data::I64),
-        DType::Bool => try_zeroed_vec(count).ok().map(Data::Bool),
+        DType::F32 => zeros(count).map(Data::F32),
+        DType::Bf16 => zeros(count).map(Data::Bf16),
+        DType::I32 => zeros(count).map(Data::I32),
+        DType::I64 => zeros(count).map(Data::I64),
+        DType::Bool => zeros(count).map(Data::Bool),
     });
     zeroed.ok_or_else(|| {
         refused(format!(
@@ -29,6 +31,12 @@ pub(super) fn room(resource: &Resource, spare: Option<Tensor>) -> Result<Data, E
             resource.name, resource.shape
         ))
     })
+}
+
+fn zeros<T: Zeroable>(count: usize) -> Option<Vec<T>> {
+    let mut zeros = try_zeroed_vec(count).ok()?;
+    prefer_large(&mut zeros);
+    Some(zeros)
 }
 
 /// Where the elements start.
