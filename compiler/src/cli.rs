@@ -22,8 +22,9 @@ use std::sync::Mutex;
 use clap::{CommandFactory, Parser};
 
 use crate::eval::Module;
+pub use crate::failure::{Exit, Failure};
 use args::{Args, Command};
-pub use terminal::{Exit, Failure, Terminal};
+pub use terminal::Terminal;
 
 /// Runs the command that the process's arguments name.
 pub fn main() -> ExitCode {

@@ -8,10 +8,9 @@ pub mod weights;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
-use crate::cli::args::Program;
-use crate::cli::{Exit, Failure};
 use crate::diag::{Severity, Sink, Sources};
 use crate::eval::{self, EvalOptions, Loader, Module};
+use crate::failure::{Exit, Failure};
 use crate::ir::Type;
 
 /// A program after its evaluation, with what there is to say about it.
@@ -25,12 +24,12 @@ pub struct Checked {
 }
 
 /// Reads and evaluates a program; of its graphs those in `graphs`, all where that is empty.
-pub fn check(program: &Program, graphs: &[String]) -> Result<Checked, Failure> {
-    let text = source(&program.file)?;
+/// `dims` are sizes by name, from the command line.
+pub fn check(file: &Path, dims: &[(String, u64)], graphs: &[String]) -> Result<Checked, Failure> {
+    let text = source(file)?;
     let (mut sources, mut sink) = (Sources::default(), Sink::default());
-    let root = sources.add(program.file.display().to_string(), text);
-    let options =
-        EvalOptions { dims: program.dims.clone(), graphs: graphs.to_vec(), ..EvalOptions::default() };
+    let root = sources.add(file.display().to_string(), text);
+    let options = EvalOptions { dims: dims.to_vec(), graphs: graphs.to_vec(), ..EvalOptions::default() };
     let module = eval::evaluate(&mut sources, &mut sink, root, &mut Files, &options);
     let module = module.filter(|_| sink.count(Severity::Error) == 0);
     Ok(Checked { sources, sink, module })

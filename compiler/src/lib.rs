@@ -24,3 +24,4 @@ pub mod fits;
 
 pub mod cli;
 pub mod driver;
+pub mod failure;

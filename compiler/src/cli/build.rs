@@ -15,7 +15,7 @@ use crate::driver::{self, weights};
 pub(super) fn run(args: &Build, terminal: &Terminal) -> Result<Exit, Failure> {
     let begun = Instant::now();
     let targets = targets(&args.targets, terminal)?;
-    let mut checked = driver::check(&args.program, &args.graphs)?;
+    let mut checked = driver::check(&args.program.file, &args.program.dims, &args.graphs)?;
     let Some(module) = checked.module else {
         check::told(&checked.sink, &checked.sources, args.deny, terminal);
         return Err(Failure::told());

@@ -7,7 +7,7 @@ use crate::diag::{Diagnostic, Severity, Sink, Sources, json};
 use crate::{driver, fits};
 
 pub(super) fn run(args: &Check, terminal: &Terminal) -> Result<Exit, Failure> {
-    let mut checked = driver::check(&args.program, &[])?;
+    let mut checked = driver::check(&args.program.file, &args.program.dims, &[])?;
     if let (Some(floor), Some(module)) = (&args.fits, &checked.module) {
         fits::check(module, &checked.sources, floor, &mut checked.sink);
     }

@@ -15,7 +15,7 @@ pub(super) fn run(args: &Emit, terminal: &Terminal) -> Result<Exit, Failure> {
             return Err(failure.help("`--target wgsl`, `msl` and `spirv` are there"));
         }
     };
-    let checked = driver::check(&args.program, &args.graphs)?;
+    let checked = driver::check(&args.program.file, &args.program.dims, &args.graphs)?;
     terminal.diagnostics(&checked.sink, &checked.sources);
     let module = checked.module.ok_or_else(Failure::told)?;
     super::has_graphs(&module, &args.program)?;

@@ -20,7 +20,7 @@ use crate::reference;
 
 pub(super) fn run(args: &Eval, terminal: &Terminal) -> Result<Exit, Failure> {
     let graphs: Vec<String> = args.graph.iter().cloned().collect();
-    let mut checked = driver::check(&args.program, &graphs)?;
+    let mut checked = driver::check(&args.program.file, &args.program.dims, &graphs)?;
     let told = |checked: &driver::Checked| check::told(&checked.sink, &checked.sources, None, terminal);
     let Some(module) = checked.module.take() else {
         told(&checked);

@@ -10,7 +10,7 @@ use crate::ir::{Graph, Origin, dot, text};
 use crate::{kernel, pipeline, plan};
 
 pub(super) fn run(args: &Ir, terminal: &Terminal) -> Result<Exit, Failure> {
-    let checked = driver::check(&args.program, &args.graphs)?;
+    let checked = driver::check(&args.program.file, &args.program.dims, &args.graphs)?;
     terminal.diagnostics(&checked.sink, &checked.sources);
     let module = checked.module.ok_or_else(Failure::told)?;
     super::has_graphs(&module, &args.program)?;

@@ -1,66 +1,14 @@
 //! What a person sees: results on stdout, everything else on stderr, and the exit status.
 
 use std::io::{ErrorKind, Write};
-use std::process::ExitCode;
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 
 use super::args::{Colour, Common};
+use super::{Exit, Failure};
 use crate::diag::render::{self, Paint};
 use crate::diag::{Severity, Sink, Sources};
-
-/// How a command ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exit {
-    /// Done.
-    Done,
-    /// The user's program, input or file is at fault.
-    Fault,
-    /// The command line is.
-    Usage,
-    /// A device, or the means to compile for it, is not there.
-    Device,
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> ExitCode {
-        ExitCode::from(match exit {
-            Exit::Done => 0,
-            Exit::Fault => 1,
-            Exit::Usage => 2,
-            Exit::Device => 3,
-        })
-    }
-}
-
-/// Why a command did not do what it was asked, and what to do next.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
-    /// The exit status.
-    pub exit: Exit,
-    /// The cause; empty where diagnostics have told it.
-    pub message: String,
-    /// The next step.
-    pub help: Option<String>,
-}
-
-impl Failure {
-    /// A failure with its cause.
-    pub fn new(exit: Exit, message: impl Into<String>) -> Failure {
-        Failure { exit, message: message.into(), help: None }
-    }
-
-    /// A failure that diagnostics have told already.
-    pub fn told() -> Failure {
-        Failure::new(Exit::Fault, "")
-    }
-
-    /// Adds the next step.
-    pub fn help(self, help: impl Into<String>) -> Failure {
-        Failure { help: Some(help.into()), ..self }
-    }
-}
 
 /// Where words go, and how.
 #[derive(Clone, Copy, Debug)]

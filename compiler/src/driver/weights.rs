@@ -8,10 +8,10 @@ use sx_artifact::dtype::DType;
 use sx_artifact::tensor::{Data, Tensor};
 use sx_artifact::tensor_file::{self, Mismatch, Rounding, Want, safetensors};
 
-use crate::cli::{Exit, Failure};
 use crate::diag::{Code, Diagnostic, Sink};
 use crate::driver;
 use crate::eval::{Init, ParamDecl};
+use crate::failure::{Exit, Failure};
 use crate::reference;
 
 /// The values of a program's parameters, and what the files hold beside them.

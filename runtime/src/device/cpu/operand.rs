@@ -242,20 +242,8 @@ impl Epilogue {
         (pitch, split): (u64, bool),
     ) -> Result<Epilogue, String> {
         let store = Store { value: operand.value, access: panel_access(args.len(), groups, pitch) };
-        let access = panel_access(args.len() + 1, groups, pitch);
-        let load = |inst: &Inst| match inst {
-            Inst::Acc { .. } => Inst::Load { access: access.clone(), guard: None },
-            other => other.clone(),
-        };
-        let nest = compile(&Source {
-            groups: &groups.map(<[u64]>::to_vec),
-            split: &[true, true, split],
-            along: false,
-            body: &Body { insts: operand.body.insts.iter().map(load).collect() },
-            stores: &[store],
-            args: &with(&with(args, DType::F32, Mode::Write), DType::F32, Mode::Read),
-        })?;
-        Ok(Epilogue { nest, pitch })
+        let args = with(args, DType::F32, Mode::Write);
+        Epilogue::new((&operand.body, &[store]), groups, Reg::F32, &args, (pitch, split))
     }
 
     /// Runs over the accumulators of these rows and columns of batch `at`, which `panels` hold from their
