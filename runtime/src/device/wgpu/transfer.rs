@@ -54,12 +54,34 @@ fn write(gpu: &Gpu, writes: &[(&wgpu::Buffer, Cow<'_, [u8]>)]) -> Result<(), Err
     let mut done = Ok(());
     for (buffer, bytes) in writes {
         match buffer.get_mapped_range_mut(..) {
-            Ok(mut view) => view.slice(..bytes.len()).copy_from_slice(bytes),
+            Ok(mut view) => Piece(view.slice(..bytes.len())).fill(bytes),
             Err(e) => done = Err(unmapped(gpu, &e.to_string())),
         }
         buffer.unmap();
     }
     done
+}
+
+/// Bytes that one thread copies.
+const PIECE: usize = 1 << 20;
+
+/// A part of a mapped buffer that one thread writes.
+struct Piece<'a>(wgpu::WriteOnly<'a, [u8]>);
+
+// SAFETY: it is an exclusive reference to plain bytes, and any thread may write those; wgpu says so of sized types.
+unsafe impl Send for Piece<'_> {}
+
+impl Piece<'_> {
+    /// Copies `from`, by several threads if it is large.
+    fn fill(mut self, from: &[u8]) {
+        if from.len() <= PIECE {
+            return self.0.copy_from_slice(from);
+        }
+        let middle = from.len() / 2;
+        let (left, right) = self.0.split_at(middle);
+        let (left, right) = (Piece(left), Piece(right));
+        rayon::join(move || left.fill(&from[..middle]), move || right.fill(&from[middle..]));
+    }
 }
 
 /// Maps all of `buffers`, or none.
