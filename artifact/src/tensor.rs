@@ -3,6 +3,7 @@
 use crate::dtype::DType;
 use crate::pages::prefer_large;
 use half::bf16;
+use rayon::prelude::*;
 
 /// A dense tensor, row-major, little-endian. `bool` elements are bytes 0 and 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -160,13 +161,22 @@ impl Tensor {
     }
 }
 
+/// Bytes that one thread copies.
+const PIECE: usize = 1 << 20;
+
 /// The elements that `bytes` are, in the memory of `to` if there is as much of it.
 fn collect<T: bytemuck::Pod>(mut to: Vec<T>, bytes: &[u8]) -> Vec<T> {
     if size_of_val(&*to) != bytes.len() {
         to = bytemuck::zeroed_vec(bytes.len() / size_of::<T>());
         prefer_large(&mut to);
     }
-    bytemuck::cast_slice_mut(&mut to).copy_from_slice(bytes);
+    let words: &mut [u8] = bytemuck::cast_slice_mut(&mut to);
+    if bytes.len() <= PIECE {
+        words.copy_from_slice(bytes);
+        return to;
+    }
+    let pieces = words.par_chunks_mut(PIECE).zip(bytes.par_chunks(PIECE));
+    pieces.for_each(|(to, from)| to.copy_from_slice(from));
     to
 }
 

@@ -1,6 +1,7 @@
 //! Bodies in WGSL: one `let` a value.
 
 use super::header::Header;
+use super::lanes;
 use super::scalar;
 use super::text::Text;
 use super::values::{Repr, Values, affine};
@@ -23,6 +24,8 @@ pub(super) struct Spell<'a> {
     acc: String,
     done: Vec<bool>,
     partial: Vec<bool>,
+    /// The name of the innermost coordinate, and the loads that reach four of its places together.
+    fours: Option<(String, Vec<bool>)>,
 }
 
 impl<'a> Spell<'a> {
@@ -39,6 +42,7 @@ impl<'a> Spell<'a> {
             acc: String::new(),
             done: vec![false; n],
             partial: vec![false; n],
+            fours: None,
         }
     }
 
@@ -56,6 +60,37 @@ impl<'a> Spell<'a> {
     /// Says which expression is the accumulator.
     pub(super) fn acc(&mut self, name: &str) {
         self.acc = name.to_owned();
+    }
+
+    /// Says which loads reach four neighbours together: `lane` counts them, and is the last coordinate.
+    pub(super) fn together(&mut self, lane: &str, loads: &[bool]) {
+        self.fours = Some((lane.to_owned(), loads.to_vec()));
+    }
+
+    /// True if a load reaches four neighbours together.
+    fn is_four(&self, val: Val) -> bool {
+        self.fours.as_ref().is_some_and(|(_, loads)| loads[val.0 as usize])
+    }
+
+    /// Writes, before the loop over four neighbours, the loads of the wanted values that reach them together.
+    pub(super) fn fours(&self, t: &mut Text, wanted: &[bool]) {
+        for (i, inst) in self.values.insts.iter().enumerate() {
+            let Inst::Load { access, guard } = inst else { continue };
+            if !wanted[i] || !self.is_four(Val(i as u32)) {
+                continue;
+            }
+            let name = format!("{}four{i}", self.prefix);
+            let at = self.element(&lanes::first(access), Some(Val(i as u32)));
+            let read = self.header.read_four(access.arg, &at);
+            let Some(guard) = guard else {
+                t.line(format!("let {name} = {read};"));
+                continue;
+            };
+            t.line(format!("var {name} = vec4<{}>();", self.header.word_type(access.arg)));
+            t.line(format!("if ({}) {{", self.name(*guard)));
+            t.line(format!("{name} = {read};"));
+            t.line("}");
+        }
     }
 
     /// Says that the value exists under its name.
@@ -194,6 +229,9 @@ impl<'a> Spell<'a> {
 
     fn load(&self, t: &mut Text, val: Val, access: &Access, guard: Option<Val>) {
         let name = self.name(val);
+        if let Some((lane, _)) = self.fours.as_ref().filter(|_| self.is_four(val)) {
+            return t.line(format!("let {name} = {}four{}[{lane}];", self.prefix, val.0));
+        }
         let arg = &self.header.kernel.args[access.arg as usize];
         let repr = self.values.repr(val);
         let zero = match repr {

@@ -7,11 +7,13 @@
 use super::body::Spell;
 use super::code::{Code, coordinates, names, open_count, open_grouped};
 use super::epilogue::Epilogue;
+use super::lanes::LANES;
 use super::part::{Part, operand_reg};
 use super::scalar;
 use super::text::Text;
 use super::values::{Repr, Values};
-use sx_artifact::kernel::{Contract, FoldOp, Inst, Operand};
+use sx_artifact::dtype::DType;
+use sx_artifact::kernel::{Access, Arg, Contract, FoldOp, Inst, Operand};
 use sx_artifact::wgpu::When;
 
 /// Rows and columns of a workgroup's tile, and how much of the sum it takes at a time.
@@ -41,10 +43,26 @@ struct Product<'a> {
     columns: u64,
     lanes: u32,
     tiled: bool,
+    /// The load of the right operand, if it reaches an invocation's four columns together.
+    together: Option<&'a Access>,
 }
 
 fn all(sizes: &[u64]) -> u64 {
     sizes.iter().product()
+}
+
+/// The right operand if it is an f32 that is loaded, four columns from a multiple of four words.
+fn plain<'a>(c: &'a Contract, args: &[Arg]) -> Option<&'a Access> {
+    let [Inst::Load { access, guard: None }] = &c.rhs.body.insts[..] else { return None };
+    let whole = |n: &i64| n % LANES as i64 == 0;
+    let (last, rest) = access.at.strides.split_last()?;
+    let fits = *last == 1
+        && args[access.arg as usize].dtype == DType::F32
+        && access.gathered.is_empty()
+        && c.n.last().is_some_and(|n| n.is_multiple_of(LANES))
+        && whole(&access.at.offset)
+        && rest.iter().all(whole);
+    fits.then_some(access)
 }
 
 fn chain(parts: [&[u64]; 3]) -> Vec<u64> {
@@ -69,10 +87,14 @@ impl<'a> Product<'a> {
         let columns = if n > 8 || n.is_multiple_of(4) { 4 } else { 1 };
         let columns = if tiled { 4 } else { columns };
         let sizes = chain([&c.batch, &c.m, &c.n]);
+        let mut end = Epilogue::new(part, &c.epilogue, &c.stores, &sizes, n, columns);
+        let together =
+            plain(c, args).filter(|access| !tiled && columns == 4 && end.header.by_four(access.arg));
         Product {
             part,
             c,
-            end: Epilogue::new(part, &c.epilogue, &c.stores, &sizes, n, columns),
+            end,
+            together,
             lhs: Values::new(&c.lhs.body, args, &chain([&c.batch, &c.m, &c.k]), 0),
             rhs: Values::new(&c.rhs.body, args, &chain([&c.batch, &c.k, &c.n]), 0),
             repr,
@@ -146,16 +168,19 @@ impl<'a> Product<'a> {
                 t.line(format!("var c{i}_{j} = {zero};"));
             }
         }
-        for (name, size) in k.iter().zip(&self.c.k) {
-            open_count(t, name, *size);
-        }
-        for spell in &right {
-            spell.inner(t, &rhs_wanted)?;
-        }
-        let columns: Vec<String> =
-            right.iter().map(|spell| spell.value(self.c.rhs.value, self.repr)).collect();
-        if vector {
-            t.line(format!("let row = vec4<f32>({});", columns.join(", ")));
+        let open = self.open_sum(t, &k);
+        let mut columns = vec![];
+        if let Some(access) = self.together {
+            let at = right[0].element(access, Some(self.c.rhs.value));
+            t.line(format!("let row = {};", self.end.header.read_four(access.arg, &at)));
+        } else {
+            for spell in &right {
+                spell.inner(t, &rhs_wanted)?;
+                columns.push(spell.value(self.c.rhs.value, self.repr));
+            }
+            if vector {
+                t.line(format!("let row = vec4<f32>({});", columns.join(", ")));
+            }
         }
         for (i, spell) in left.iter().enumerate() {
             spell.inner(t, &lhs_wanted)?;
@@ -170,8 +195,23 @@ impl<'a> Product<'a> {
                 t.line(format!("c{i}_{j} = {sum};"));
             }
         }
-        t.close(k.len());
+        t.close(open);
         Ok(())
+    }
+
+    /// Opens the loops of the sum, and gives how many. Where there is one row, a turn is so short that four are
+    /// written out.
+    fn open_sum(&self, t: &mut Text, k: &[String]) -> usize {
+        for (i, (name, &size)) in k.iter().zip(&self.c.k).enumerate() {
+            if i + 1 == k.len() && self.rows == 1 && self.vector() && size.is_multiple_of(LANES) {
+                open_count(t, &format!("{name}_four"), size / LANES);
+                t.line(format!("for (var one = 0u; one < {LANES}u; one++) {{"));
+                t.line(format!("let {name} = {name}_four * {LANES}u + one;"));
+                return k.len() + 1;
+            }
+            open_count(t, name, size);
+        }
+        k.len()
     }
 
     fn vector(&self) -> bool {

@@ -23,6 +23,8 @@ pub(super) struct Header<'a> {
     pub(super) kernel: &'a Kernel,
     /// Which arguments are written piecewise, by atomics.
     atomic: Vec<bool>,
+    /// Which arguments are bound as vectors of four words.
+    fours: Vec<bool>,
 }
 
 /// Elements of a dtype in one word.
@@ -81,7 +83,22 @@ impl<'a> Header<'a> {
         for (store, pack) in stores.iter().zip(packs) {
             atomic[store.access.arg as usize] |= matches!(pack, Pack::Atomic(_));
         }
-        Header { kernel, atomic }
+        Header { kernel, atomic, fours: vec![false; kernel.args.len()] }
+    }
+
+    /// Binds an argument as vectors of four words, if it can be.
+    pub(super) fn by_four(&mut self, arg: u32) -> bool {
+        let index = arg as usize;
+        let fits = !self.atomic[index]
+            && self.kernel.args[index].len.is_multiple_of(4)
+            && self.windows(index).len() == 1;
+        self.fours[index] |= fits;
+        fits
+    }
+
+    /// How the words of an argument are seen.
+    pub(super) fn word_type(&self, arg: u32) -> &'static str {
+        word_type(self.kernel.args[arg as usize].dtype)
     }
 
     /// The windows of argument `arg`, in bytes: offset and length.
@@ -119,12 +136,16 @@ impl<'a> Header<'a> {
         let mut binding = 1;
         for (i, arg) in self.kernel.args.iter().enumerate() {
             let word = word_type(arg.dtype);
-            let element = if self.atomic[i] { format!("atomic<{word}>") } else { word.to_owned() };
+            let element = match (self.atomic[i], self.fours[i]) {
+                (true, _) => format!("atomic<{word}>"),
+                (_, true) => format!("vec4<{word}>"),
+                _ => word.to_owned(),
+            };
             let access = if arg.mode == Mode::Write { "read_write" } else { "read" };
             let windows = self.windows(i);
             for (w, (_, bytes)) in windows.iter().enumerate() {
                 let name = window_name(i, w);
-                let words = bytes / 4;
+                let words = if self.fours[i] { bytes / 16 } else { bytes / 4 };
                 t.line(format!(
                     "@group(0) @binding({binding}) var<storage, {access}> {name}: array<{element}, {words}>;"
                 ));
@@ -180,16 +201,35 @@ impl<'a> Header<'a> {
 
     fn word(&self, arg: u32, index: &str) -> String {
         match self.windows(arg as usize).len() {
-            1 => format!("{}[{index}]", window_name(arg as usize, 0)),
+            1 => self.place(arg, index),
             _ => format!("a{arg}_read({index})"),
         }
     }
 
     fn write(&self, arg: u32, index: &str, value: &str) -> String {
         match self.windows(arg as usize).len() {
-            1 => format!("{}[{index}] = {value};", window_name(arg as usize, 0)),
+            1 => format!("{} = {value};", self.place(arg, index)),
             _ => format!("a{arg}_write({index}, {value});"),
         }
+    }
+
+    /// A word of an argument that has one window.
+    fn place(&self, arg: u32, index: &str) -> String {
+        let name = window_name(arg as usize, 0);
+        match self.fours[arg as usize] {
+            true => format!("{name}[({index}) / 4u][({index}) % 4u]"),
+            false => format!("{name}[{index}]"),
+        }
+    }
+
+    /// Four words of an argument that is bound so; `index` is that of the first.
+    pub(super) fn read_four(&self, arg: u32, index: &str) -> String {
+        format!("{}[({index}) / 4u]", window_name(arg as usize, 0))
+    }
+
+    /// Writes four words.
+    pub(super) fn write_four(&self, arg: u32, index: &str, value: &str) -> String {
+        format!("{} = {value};", self.read_four(arg, index))
     }
 
     /// An expression for an element in its register form; lines it needs first go to `t`, under `name`.

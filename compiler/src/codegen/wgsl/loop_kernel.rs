@@ -6,6 +6,7 @@
 use super::body::Spell;
 use super::code::{Code, coordinates, names, open_count, open_flat, open_grouped};
 use super::header::{Header, Pack, pack};
+use super::lanes::{self, Together};
 use super::part::Part;
 use super::scalar;
 use super::text::Text;
@@ -22,7 +23,10 @@ const SHARED: u32 = 256;
 /// The dispatch of a part that is a loop.
 pub(super) fn code(part: &Part, l: &Loop, when: When) -> Result<Code, String> {
     if l.along.is_empty() {
-        return map(part, l, when);
+        return match lanes::split(l) {
+            Some(split) => map_fours(part, &split, when),
+            None => map(part, l, when),
+        };
     }
     let length: u64 = l.along.iter().product();
     let shared = when == When::Gpu && length >= 32;
@@ -32,7 +36,79 @@ pub(super) fn code(part: &Part, l: &Loop, when: When) -> Result<Code, String> {
         _ if length >= 64 => 8,
         _ => 64,
     };
-    Rows::new(part, l, workgroup, shared)?.code()
+    match lanes::split(l).filter(|_| !shared) {
+        Some(split) => Rows::new(part, &split, workgroup, shared, true)?.code(),
+        None => Rows::new(part, l, workgroup, shared, false)?.code(),
+    }
+}
+
+/// Workgroups of 64 invocations that take `units` one at a time.
+fn map_groups(units: u64, when: When) -> u64 {
+    if when == When::Gpu { units.div_ceil(64) } else { units.div_ceil(512).min(256) }
+}
+
+/// A map whose last axis is in fours.
+fn map_fours(part: &Part, l: &Loop, when: When) -> Result<Code, String> {
+    let packs: Vec<Pack> = l.stores.iter().map(|store| pack(&part.kernel, store, &l.dims)).collect();
+    let values = Values::new(&l.body, &part.kernel.args, &l.dims, l.dims.len());
+    let outer = l.dims.len() - 1;
+    let mut header = Header::new(&part.kernel, &l.stores, &packs);
+    let together = Together::new(l, &values, &mut header, &packs, 1 << outer);
+    let units: u64 = l.dims[..outer].iter().product();
+    let coords = names("d", outer);
+    let mut t = Text::default();
+    open_flat(&mut t, 64);
+    t.line(format!("for (var unit = id.x; unit < {units}u; unit += groups.x * 64u) {{"));
+    coordinates(&mut t, "unit", &coords, &l.dims[..outer]);
+    let mut spell = Spell::new(&values, &header, "");
+    spell.coords(&coords, &l.dims[..outer], false);
+    spell.coords(&["j".to_owned()], &l.dims[outer..], true);
+    spell.together("j", &together.loads);
+    let wanted = values.cone(l.stores.iter().map(|store| store.value), true);
+    spell.outer(&mut t, &wanted)?;
+    let stores: Vec<_> = l.stores.iter().enumerate().zip(&packs).map(|((i, s), p)| (i, s, *p)).collect();
+    Fours { l, together: &together, header: &header }.write(&mut t, &spell, "j", &wanted, &stores)?;
+    t.close(2);
+    Ok(Code::new(&header, &part.sources, t, 64, map_groups(units, when)))
+}
+
+/// What is stored once an element, four elements at a time.
+struct Fours<'a> {
+    l: &'a Loop,
+    together: &'a Together,
+    header: &'a Header<'a>,
+}
+
+impl Fours<'_> {
+    /// Computes `wanted` for four neighbours, which `lane` counts, and stores what comes of it.
+    fn write(
+        &self,
+        t: &mut Text,
+        spell: &Spell<'_>,
+        lane: &str,
+        wanted: &[bool],
+        stores: &[(usize, &Store, Pack)],
+    ) -> Result<(), String> {
+        let four: Vec<(usize, &Store)> =
+            stores.iter().filter(|s| self.together.stores[s.0]).map(|&(i, store, _)| (i, store)).collect();
+        let packs: Vec<(usize, Pack)> = stores.iter().map(|&(i, _, pack)| (i, pack)).collect();
+        self.header.open(t, &packs);
+        lanes::open_stores(t, self.header, &four);
+        spell.fours(t, wanted);
+        lanes::open(t, lane, self.l);
+        spell.inner(t, wanted)?;
+        for &(i, store, pack) in stores {
+            if self.together.stores[i] {
+                let dtype = self.header.kernel.args[store.access.arg as usize].dtype;
+                t.line(format!("stored{i}[{lane}] = {};", spell.bits(store.value, dtype)));
+            } else {
+                self.header.store(t, spell, i, store, pack, "false");
+            }
+        }
+        t.close(1);
+        lanes::close_stores(t, self.header, spell, &four);
+        Ok(())
+    }
 }
 
 fn map(part: &Part, l: &Loop, when: When) -> Result<Code, String> {
@@ -66,8 +142,7 @@ fn map(part: &Part, l: &Loop, when: When) -> Result<Code, String> {
         header.store(&mut t, &spell, i, store, packs[i], &format!("e == {}u", count.max(1) - 1));
     }
     t.close(3);
-    let groups = if when == When::Gpu { units.div_ceil(64) } else { units.div_ceil(512).min(256) };
-    Ok(Code::new(&header, &part.sources, t, 64, groups))
+    Ok(Code::new(&header, &part.sources, t, 64, map_groups(units, when)))
 }
 
 /// How many elements an invocation takes at a time so that it writes whole words.
@@ -105,10 +180,18 @@ struct Rows<'a> {
     workgroup: u32,
     /// Whether the invocations of a workgroup share a row.
     shared: bool,
+    /// What is reached four elements at a time, if rows are split so.
+    together: Option<Together>,
 }
 
 impl<'a> Rows<'a> {
-    fn new(part: &'a Part, l: &'a Loop, workgroup: u32, shared: bool) -> Result<Rows<'a>, String> {
+    fn new(
+        part: &'a Part,
+        l: &'a Loop,
+        workgroup: u32,
+        shared: bool,
+        split: bool,
+    ) -> Result<Rows<'a>, String> {
         let rows = l.dims.len();
         let sizes: Vec<u64> = l.dims.iter().chain(&l.along).copied().collect();
         let length: u64 = l.along.iter().product();
@@ -130,13 +213,15 @@ impl<'a> Rows<'a> {
             packs.push(how);
             if element { each.push((i, store, how)) } else { once.push((i, store, how)) }
         }
-        let header = Header::new(&part.kernel, &l.stores, &packs);
+        let mut header = Header::new(&part.kernel, &l.stores, &packs);
+        let inner = (1 << sizes.len()) - (1 << rows);
+        let together = split.then(|| Together::new(l, &values, &mut header, &packs, inner));
         let mut ranks: Vec<u32> = vec![];
         for inst in &l.body.insts {
             let most = operands(inst).iter().map(|val| ranks[val.0 as usize]).max().unwrap_or(0);
             ranks.push(most + matches!(inst, Inst::Fold { .. }) as u32);
         }
-        Ok(Rows { part, l, values, header, once, each, ranks, length, workgroup, shared })
+        Ok(Rows { part, l, values, header, once, each, ranks, length, workgroup, shared, together })
     }
 
     fn code(&self) -> Result<Code, String> {
@@ -206,6 +291,9 @@ impl<'a> Rows<'a> {
         let mut spell = Spell::new(&self.values, &self.header, "");
         spell.coords(&d, &self.l.dims, false);
         spell.coords(&a, &self.l.along, true);
+        if let (Some(together), Some(lane)) = (&self.together, a.last()) {
+            spell.together(lane, &together.loads);
+        }
         let wanted = self.values.cone(self.l.stores.iter().map(|store| store.value), true);
         let phases = self.folds(None).iter().map(|(val, _, _)| self.ranks[val.0 as usize]).max().unwrap_or(0);
         for phase in 0..=phases {
@@ -265,6 +353,11 @@ impl<'a> Rows<'a> {
         }
         let open = self.open_along(t, a, 1);
         let wanted = self.values.cone(folds.iter().map(|(_, _, x)| *x), false);
+        let lane = a.last().filter(|_| self.together.is_some());
+        if let Some(lane) = lane {
+            spell.fours(t, &wanted);
+            lanes::open(t, lane, self.l);
+        }
         spell.inner(t, &wanted)?;
         for &(val, op, x) in folds {
             let repr = self.values.repr(val);
@@ -272,8 +365,12 @@ impl<'a> Rows<'a> {
             let combined = scalar::fold_combine(op, repr, &acc, &spell.value(x, repr));
             t.line(format!("{acc} = {combined};"));
         }
+        if lane.is_some() {
+            t.close(1);
+        }
         if !paired.is_empty() {
-            t.line(format!("{count} += 1u;"));
+            // Fours are never but a part of the eight that are added in order.
+            t.line(format!("{count} += {}u;", if lane.is_some() { lanes::LANES } else { 1 }));
             t.line(format!("if (({count} & 7u) == 0u) {{"));
             for v in &paired {
                 t.line(format!("var level{v} = 0u;"));
@@ -300,7 +397,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Opens the loop over a row, by `each` elements at a time, and gives how many blocks were opened.
-    /// In it `l` is the position in the row.
+    /// In it `l` is the position in the row. The loop over four neighbours is left to be opened.
     fn open_along(&self, t: &mut Text, a: &[String], each: u32) -> usize {
         let (length, w) = (self.length, self.workgroup);
         if self.shared {
@@ -315,10 +412,11 @@ impl<'a> Rows<'a> {
             coordinates(t, "l", a, &self.l.along);
             return 2;
         }
-        for (name, size) in a.iter().zip(&self.l.along) {
+        let open = a.len() - self.together.is_some() as usize;
+        for (name, size) in a.iter().zip(&self.l.along).take(open) {
             open_count(t, name, *size);
         }
-        a.len()
+        open
     }
 
     /// Gives a fold's value its name: what the invocation has, or what all of the workgroup's give together.
@@ -353,6 +451,14 @@ impl<'a> Rows<'a> {
         }
         let packs: Vec<Pack> = self.each.iter().map(|(_, _, pack)| *pack).collect();
         let each = gathered(&packs);
+        if let (Some(together), Some(lane)) = (&self.together, a.last()) {
+            let open = self.open_along(t, a, each);
+            let wanted = self.values.cone(self.each.iter().map(|(_, store, _)| store.value), false);
+            let fours = Fours { l: self.l, together, header: &self.header };
+            fours.write(t, spell, lane, &wanted, &self.each)?;
+            t.close(open);
+            return Ok(());
+        }
         for (i, _, _) in self.each.iter().filter(|(_, _, pack)| matches!(pack, Pack::Gathered(_))) {
             t.line(format!("var word{i} = 0u;"));
         }

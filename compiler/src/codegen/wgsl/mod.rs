@@ -3,7 +3,7 @@
 //! A kernel is divided into parts that fit WebGPU's floor (`part`, `long`); each part is spelled once for
 //! adapters that run on a CPU and once for all others, naga checks the text, and metadata says which is which.
 //!
-//! Read in this order: `part`, `values`, `header`, `body`, `scalar`, then a kind of kernel: `loop_kernel`,
+//! Read in this order: `part`, `values`, `header`, `body`, `scalar`, then a kind of kernel: `loop_kernel` (with `lanes`),
 //! `contract`, `attention`, which end in `epilogue`; `translate` comes last.
 
 mod attention;
@@ -12,6 +12,7 @@ mod code;
 mod contract;
 mod epilogue;
 mod header;
+mod lanes;
 mod library;
 mod long;
 mod loop_kernel;

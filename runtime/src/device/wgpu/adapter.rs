@@ -137,6 +137,8 @@ pub(super) struct Gpu {
     pub(super) info: AdapterInfo,
     /// Which variants it runs.
     pub(super) as_cpu: bool,
+    /// Whether tensors are read and written where the device has them, which is host memory: so on a CPU.
+    pub(super) maps: bool,
     pub(super) device: wgpu::Device,
     pub(super) queue: wgpu::Queue,
     pub(super) limits: wgpu::Limits,
@@ -168,7 +170,9 @@ impl Gpu {
             })?,
         };
         let info = describe(adapter);
-        let wanted = wgpu::Features::PASSTHROUGH_SHADERS | wgpu::Features::TIMESTAMP_QUERY;
+        let as_cpu = options.as_cpu.unwrap_or(info.is_cpu);
+        let mut wanted = wgpu::Features::PASSTHROUGH_SHADERS | wgpu::Features::TIMESTAMP_QUERY;
+        wanted.set(wgpu::Features::MAPPABLE_PRIMARY_BUFFERS, as_cpu);
         let features = adapter.features() & wanted;
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("sx"),
@@ -199,7 +203,8 @@ impl Gpu {
             _ => None,
         };
         Ok(Gpu {
-            as_cpu: options.as_cpu.unwrap_or(info.is_cpu),
+            as_cpu,
+            maps: features.contains(wgpu::Features::MAPPABLE_PRIMARY_BUFFERS),
             info,
             limits: device.limits(),
             timestamps: features.contains(wgpu::Features::TIMESTAMP_QUERY),

@@ -12,6 +12,10 @@ use sx_artifact::wgpu::{
 /// Bytes of an upload that wgpu stages at a time.
 const UPLOAD: usize = 32 << 20;
 
+/// What every buffer of a kernel is used for.
+const STORAGE: wgpu::BufferUsages =
+    wgpu::BufferUsages::STORAGE.union(wgpu::BufferUsages::COPY_SRC).union(wgpu::BufferUsages::COPY_DST);
+
 /// Buffers, and how many bytes they have together.
 pub(super) struct Buffers {
     /// For each resource, its own buffer or its slot's.
@@ -20,7 +24,8 @@ pub(super) struct Buffers {
     /// A record for each launch.
     pub(super) records: wgpu::Buffer,
     pub(super) trap: wgpu::Buffer,
-    /// What answers are read through.
+    /// What answers are read through where the device does not map its buffers. It is there on all devices, so that
+    /// `wgpu_bytes` is one number; a driver on a CPU gives no memory to what nobody touches.
     pub(super) staging: wgpu::Buffer,
     pub(super) bytes: u64,
 }
@@ -49,8 +54,12 @@ impl Maker<'_> {
     }
 
     fn storage(&mut self, what: &str, bytes: u64) -> Result<Arc<wgpu::Buffer>, Error> {
-        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-        self.make(what, bytes, usage).map(Arc::new)
+        self.make(what, bytes, STORAGE).map(Arc::new)
+    }
+
+    /// A buffer that every call writes or reads: mapped itself, as `how` says, where the device does that.
+    fn port(&mut self, what: &str, bytes: u64, how: wgpu::BufferUsages) -> Result<wgpu::Buffer, Error> {
+        self.make(what, bytes, if self.gpu.maps { STORAGE | how } else { STORAGE })
     }
 
     /// A buffer that never changes: the one that another graph of the artifact has, or a new one.
@@ -113,7 +122,11 @@ impl Buffers {
             resources.push(match &resource.role {
                 Role::Scratch { slot } => slots[*slot as usize].clone(),
                 Role::Param | Role::Constant => maker.learned(job, resource)?,
-                _ => maker.storage(&format!("`{}`", resource.name), resource_bytes(resource))?,
+                role => {
+                    let read = *role == Role::Output;
+                    let how = if read { wgpu::BufferUsages::MAP_READ } else { wgpu::BufferUsages::MAP_WRITE };
+                    maker.port(&format!("`{}`", resource.name), resource_bytes(resource), how)?.into()
+                }
             });
         }
         let scratch = code
@@ -129,8 +142,7 @@ impl Buffers {
             record[4..8].copy_from_slice(&(launch as u32).to_le_bytes());
         }
         upload(gpu, &records, &bytes)?;
-        let trap = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-        let trap = maker.make("the trap", TRAP_BYTES, trap)?;
+        let trap = maker.port("the trap", TRAP_BYTES, wgpu::BufferUsages::MAP_READ)?;
         let staging = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
         let staging = maker.make("the answers", staging_bytes(program), staging)?;
         Ok(Buffers { resources, scratch, records, trap, staging, bytes: maker.bytes })

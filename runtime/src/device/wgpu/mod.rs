@@ -8,6 +8,7 @@ mod adapter;
 mod buffers;
 mod pipelines;
 mod run;
+mod transfer;
 
 pub use adapter::{AdapterInfo, Adapters, Options, adapters};
 

@@ -1,14 +1,15 @@
-//! A program that is ready: its launches as recorded dispatches, its calls, its profile.
+//! A program that is ready: its launches as recorded dispatches, its calls, its profile. `transfer` has how tensors
+//! come to the device and back.
 
 use super::adapter::Gpu;
-use super::buffers::{Buffers, upload};
+use super::buffers::Buffers;
 use super::pipelines::{self, Pipeline};
+use super::transfer;
 use crate::device::{Context, Executable, Prepare};
 use crate::error::Error;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
-use sx_artifact::dtype::DType;
 use sx_artifact::program::{Launch, Program, Resource, Role, Site, Step};
 use sx_artifact::tensor::Tensor;
 use sx_artifact::wgpu::{
@@ -31,15 +32,15 @@ struct Recorded {
 
 /// A program with its buffers and pipelines on a device.
 pub(super) struct Ready {
-    gpu: Arc<Gpu>,
-    graph: String,
-    resources: Vec<Resource>,
-    buffers: Buffers,
+    pub(super) gpu: Arc<Gpu>,
+    pub(super) graph: String,
+    pub(super) resources: Vec<Resource>,
+    pub(super) buffers: Buffers,
     ops: Vec<Op>,
     /// For each launch, the sites of its traps.
-    sites: Vec<Vec<u32>>,
+    pub(super) sites: Vec<Vec<u32>>,
     /// The program's sites.
-    places: Vec<Site>,
+    pub(super) places: Vec<Site>,
 }
 
 impl Ready {
@@ -68,113 +69,8 @@ impl Ready {
         })
     }
 
-    fn of_role(&self, wanted: fn(&Role) -> bool) -> impl Iterator<Item = (usize, &Resource)> {
+    pub(super) fn of_role(&self, wanted: fn(&Role) -> bool) -> impl Iterator<Item = (usize, &Resource)> {
         self.resources.iter().enumerate().filter(move |(_, resource)| wanted(&resource.role))
-    }
-
-    /// Brings inputs and context to the device.
-    fn feed(&self, inputs: &[&Tensor], context: Context) -> Result<(), Error> {
-        let wanted: Vec<_> = self.of_role(|role| *role == Role::Input).collect();
-        if wanted.len() != inputs.len() {
-            return Err(Error::Device(format!(
-                "{} inputs were given, `{}` takes {}",
-                inputs.len(),
-                self.graph,
-                wanted.len()
-            )));
-        }
-        for ((i, resource), input) in wanted.into_iter().zip(inputs) {
-            if resource.dtype != input.dtype() || resource.shape != input.shape() {
-                return Err(Error::Device(format!(
-                    "input `{}` is {} {:?}, `{}` takes {} {:?}",
-                    resource.name,
-                    input.dtype(),
-                    input.shape(),
-                    self.graph,
-                    resource.dtype,
-                    resource.shape
-                )));
-            }
-            upload(&self.gpu, &self.buffers.resources[i], input.bytes())?;
-        }
-        for (i, resource) in self.of_role(|role| *role == Role::Context) {
-            let value = if resource.name == "microbatch" { context.microbatch } else { context.step };
-            let bytes = if resource.dtype == DType::I64 {
-                value.to_le_bytes().to_vec()
-            } else {
-                (value as i32).to_le_bytes().to_vec()
-            };
-            upload(&self.gpu, &self.buffers.resources[i], &bytes)?;
-        }
-        Ok(())
-    }
-
-    /// Copies trap and outputs to the staging buffer.
-    fn collect(&self, encoder: &mut wgpu::CommandEncoder) {
-        let staging = &self.buffers.staging;
-        encoder.copy_buffer_to_buffer(&self.buffers.trap, 0, staging, 0, TRAP_BYTES);
-        let mut offset = TRAP_BYTES;
-        for (i, resource) in self.of_role(|role| *role == Role::Output) {
-            let bytes = resource_bytes(resource);
-            encoder.copy_buffer_to_buffer(&self.buffers.resources[i], 0, staging, offset, bytes);
-            offset += bytes;
-        }
-    }
-
-    /// Reads the staging buffer: a trap, or the outputs.
-    fn answers(&self, spare: Vec<Tensor>) -> Result<Vec<Tensor>, Error> {
-        let staging = &self.buffers.staging;
-        let read = self.mapped(staging)?;
-        let result = self.answers_of(&read, spare);
-        drop(read);
-        staging.unmap();
-        result
-    }
-
-    fn mapped(&self, buffer: &wgpu::Buffer) -> Result<wgpu::BufferView, Error> {
-        let (send, receive) = std::sync::mpsc::channel();
-        // The receiver lives until the answer is there; if it is gone nobody waits for one.
-        buffer.map_async(wgpu::MapMode::Read, .., move |result| drop(send.send(result)));
-        self.gpu.wait()?;
-        let failed = |why: String| {
-            Error::Device(format!(
-                "answers could not be read from `{}`: {why}; run again",
-                self.gpu.info.name
-            ))
-        };
-        match receive.try_recv() {
-            Ok(Ok(())) => buffer.get_mapped_range(..).map_err(|e| failed(e.to_string())),
-            Ok(Err(e)) => Err(failed(e.to_string())),
-            Err(_) => Err(failed("the device gave no answer".to_owned())),
-        }
-    }
-
-    fn answers_of(&self, bytes: &[u8], spare: Vec<Tensor>) -> Result<Vec<Tensor>, Error> {
-        let word = |i: usize| {
-            u32::from_le_bytes([bytes[4 * i], bytes[4 * i + 1], bytes[4 * i + 2], bytes[4 * i + 3]])
-        };
-        let long = |i: usize| word(i) as u64 | (word(i + 1) as u64) << 32;
-        if word(0) != 0 {
-            let site = self.sites.get(word(1) as usize).and_then(|sites| sites.get(word(2) as usize));
-            let site = site.copied().unwrap_or(0);
-            // The kernel counts over what the index depends on.
-            let place = self.places.get(site as usize);
-            let position = place.map_or(long(4), |place| place.operand_position_of_own(long(4)));
-            return Err(Error::Trap { site, position, value: long(6) as i64 });
-        }
-        let mut offset = TRAP_BYTES as usize;
-        let mut outputs = vec![];
-        let mut spare = spare.into_iter();
-        for (_, resource) in self.of_role(|role| *role == Role::Output) {
-            let length = resource.count() as usize * resource.dtype.size();
-            let bytes = &bytes[offset..offset + length];
-            let tensor = Tensor::from_bytes_over(spare.next(), resource.dtype, &resource.shape, bytes);
-            let wrong =
-                || Error::Device(format!("output `{}` holds what is not {}", resource.name, resource.dtype));
-            outputs.push(tensor.ok_or_else(wrong)?);
-            offset += resource_bytes(resource) as usize;
-        }
-        Ok(outputs)
     }
 
     fn encoder(&self) -> wgpu::CommandEncoder {
@@ -412,11 +308,10 @@ impl<'a> Timer<'a> {
         })?;
         let wall = start.elapsed().as_nanos() as u64;
         let Some(clock) = &self.clock else { return Ok(wall) };
-        let read = self.ready.mapped(&clock.read)?;
-        let tick = |i: usize| u64::from_le_bytes(std::array::from_fn(|j| read[8 * i + j]));
+        let read = transfer::read(&self.ready.gpu, &[&clock.read])?;
+        let tick = |i: usize| u64::from_le_bytes(std::array::from_fn(|j| read[0][8 * i + j]));
         let ticks = tick(1).saturating_sub(tick(0));
         drop(read);
-        clock.read.unmap();
         Ok((ticks as f64 * self.ready.gpu.queue.get_timestamp_period() as f64) as u64)
     }
 
