@@ -67,7 +67,8 @@ impl Buffer {
     /// Where it starts.
     pub(super) fn as_mut_ptr(&mut self) -> *mut u8 {
         match &mut self.memory {
-            Memory::None => std::ptr::null_mut(),
+            // No byte is there, but a slice of none may start there.
+            Memory::None => std::ptr::without_provenance_mut(ALIGNED),
             Memory::Heap(start, _) => start.as_ptr(),
             Memory::Pages(pages) => pages.as_mut_ptr(),
         }

@@ -4,7 +4,7 @@ use super::buffer::{Arg, Buffer, Report};
 use super::compile::{Source, compile};
 use super::product::Matrix;
 use super::space::Space;
-use super::tape::{ArgSpec, Nest};
+use super::tape::{ArgSpec, Nest, lane_size};
 use rayon::prelude::*;
 use std::ops::Range;
 use sx_artifact::dtype::DType;
@@ -122,6 +122,8 @@ pub(super) enum Side {
         nest: Box<Nest>,
         /// Elements from row to row.
         pitch: u64,
+        /// Bytes of an element.
+        bytes: usize,
     },
 }
 
@@ -149,7 +151,7 @@ impl Side {
             stores: &[Store { value: operand.value, access }],
             args: &with(args, dtype_of(reg)?, Mode::Write),
         })?;
-        Ok(Side::Packed { nest: Box::new(nest), pitch })
+        Ok(Side::Packed { nest: Box::new(nest), pitch, bytes: lane_size(reg) })
     }
 
     /// Whether the operand has to be packed.
@@ -180,9 +182,9 @@ impl Side {
         match self {
             // SAFETY: by the contract.
             Side::Strided(strided) => unsafe { strided.matrix(args, at, rows.start, columns.start) },
-            Side::Packed { nest, pitch } => {
+            Side::Packed { nest, pitch, bytes } => {
                 let elements = (rows.end - rows.start) * pitch;
-                scratch.reserve(elements as usize * 8);
+                scratch.reserve(elements as usize * bytes);
                 let start = scratch.as_mut_ptr();
                 let shift = -((rows.start * pitch + columns.start) as i64);
                 let args: Vec<Arg> =
