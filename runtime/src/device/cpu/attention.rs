@@ -18,7 +18,7 @@ use sx_artifact::maths::{exact::maximum, exp};
 use sx_artifact::scalar::ScalarFn;
 
 /// Queries of a block.
-const QUERIES: u64 = 64;
+const QUERIES: u64 = 128;
 /// Keys of a block.
 const KEYS: u64 = 512;
 

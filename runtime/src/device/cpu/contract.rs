@@ -12,7 +12,7 @@ use sx_artifact::kernel::{Contract, Inst, Reg};
 /// Rows of a panel. Panels follow from shapes alone, since the order of a sum may depend on them.
 const ROWS: u64 = 512;
 /// Columns of a panel.
-const COLUMNS: u64 = 2048;
+const COLUMNS: u64 = 512;
 /// Below so many rows it is the columns that are cut for threads, into panels of `NARROW`.
 const SHALLOW: u64 = 64;
 const NARROW: u64 = 256;
