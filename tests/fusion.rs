@@ -43,6 +43,41 @@ fn close(want: &Tensor, got: &Tensor) -> bool {
     }
 }
 
+/// However many operands it has, a kernel reads no more buffers than every device has.
+#[test]
+fn a_concatenation_of_many_reads_few_buffers_at_a_time() {
+    const PARTS: usize = 150;
+    let given: String = (0..PARTS).map(|i| format!("(x{i} [{} 2])", i % 3)).collect();
+    let names: Vec<String> = (0..PARTS).map(|i| format!("x{i}")).collect();
+    let views: Vec<String> = (0..PARTS).map(|i| format!("(* 2 (slice x8 0 {} 2))", i % 2)).collect();
+    for body in [&names, &views] {
+        let graph = program::graph(&given, &format!("(concat 0 [{}])", body.join(" ")));
+        let inputs = program::values(&graph, 3);
+        let program = compiled::planned(&graph).expect("a valid program").program;
+        let most = program.kernels.iter().map(|kernel| kernel.args.len()).max();
+        assert!(most <= Some(7), "{most:?} buffers");
+        let want = sx_tests::reference(&graph, &inputs).expect("nothing traps");
+        for device in devices::wgpu().iter().map(|device| device as &dyn Device).chain([&Cpu as &dyn Device])
+        {
+            let got = compiled::on_device(device, &graph, &inputs);
+            assert_eq!(got.as_ref(), Ok(&want), "{}", device.name());
+        }
+    }
+}
+
+/// Grouping looks at what a choice changes, not at the whole graph again: each of these took minutes.
+#[test]
+fn long_graphs_are_grouped_in_good_time() {
+    let bodies = ["(softmax (* y y) :axis (mod i 2))", "(relu (matmul y x))", "(- y (sum y :axes [0]))"];
+    for body in bodies {
+        let body = format!("(let ((y x)) (dotimes (i 400) (set! y {body})) y)");
+        let graph = program::graph("(x [8 8])", &body);
+        let start = std::time::Instant::now();
+        compiled::planned(&graph).expect("a valid program");
+        assert!(start.elapsed().as_secs() < 60, "{body} takes {:?}", start.elapsed());
+    }
+}
+
 /// Functions of rows `x`, with one `id` for each and one `scale` and `shift` for each column.
 const ROWS: [&str; 8] = [
     "(softmax x)",

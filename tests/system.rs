@@ -9,6 +9,7 @@ mod laws;
 mod layers;
 mod maths;
 mod minilm;
+mod mutated;
 mod ops;
 mod pages;
 mod recipe;

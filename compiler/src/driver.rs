@@ -64,9 +64,7 @@ pub fn text(path: &Path) -> Result<String, Failure> {
 
 /// The text that stands on stdin.
 pub fn stdin() -> Result<String, Failure> {
-    let mut bytes = Vec::new();
-    let read = std::io::stdin().lock().read_to_end(&mut bytes).map_err(|error| reason(&error));
-    read.and_then(|_| utf8(bytes))
+    text_from(std::io::stdin().lock())
         .map_err(|reason| Failure::new(Exit::Fault, format!("stdin cannot be read: {reason}")))
 }
 
@@ -127,12 +125,16 @@ fn text_of(path: &Path) -> Result<String, String> {
     if known.is_dir() {
         return Err("it is a folder".to_owned());
     }
-    if known.len() > LONGEST {
-        return Err(format!("it has {} bytes, and a source at most {LONGEST}", known.len()));
-    }
+    text_from(std::fs::File::open(path).map_err(|error| reason(&error))?)
+}
+
+/// The text of a file or stream, which need not have an end.
+fn text_from(stream: impl Read) -> Result<String, String> {
     let mut bytes = Vec::new();
-    let file = std::fs::File::open(path).map_err(|error| reason(&error))?;
-    file.take(LONGEST).read_to_end(&mut bytes).map_err(|error| reason(&error))?;
+    stream.take(LONGEST + 1).read_to_end(&mut bytes).map_err(|error| reason(&error))?;
+    if bytes.len() as u64 > LONGEST {
+        return Err(format!("it has more than the {LONGEST} bytes of the longest source"));
+    }
     utf8(bytes)
 }
 

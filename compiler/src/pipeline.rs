@@ -2,8 +2,9 @@
 
 use crate::diag::Sources;
 use crate::ir::Graph;
+use crate::kernel::analysis::MOST_READS;
 use crate::kernel::group;
-use crate::passes::{fold, open, precision, share, simplify, sweep};
+use crate::passes::{divide, fold, open, precision, share, simplify, sweep};
 use crate::plan::{self, Grouped, Planned};
 
 /// The graph with a stored dtype for every node.
@@ -19,7 +20,7 @@ pub fn after_simplify(graph: &Graph) -> Graph {
 /// The program of a traced graph.
 pub fn program(graph: &Graph, sources: &Sources) -> Planned {
     let opened = open::run(&after_simplify(graph));
-    let fused = simplified(&opened.graph);
+    let fused = divide::run(&simplified(&opened.graph), MOST_READS);
     let groups = group::kernels(&fused);
     let grouped = Grouped { graph: &fused, traced: graph, groups: &groups, names: &opened.names };
     plan::plan(&grouped, sources)

@@ -6,9 +6,9 @@
 //! `Attention`) whose epilogue is what stood between. Where that cannot be, the walk says what has to change
 //! ([`Retry`]): a value that must be stored by a kernel of its own, or a coordinate that must be two.
 
+use super::analysis::{Analysis, CHEAP};
 use super::body::BodyBuilder;
 use super::finish;
-use super::group::Analysis;
 use super::index::{Idx, Space, Term, Unaligned, flatten, unflatten};
 use crate::ir::{Graph, NodeId, Op, Value, op};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -186,6 +186,12 @@ impl<'a> Lowering<'a> {
         let shape = self.graph.ty(self.root).shape();
         let at: Vec<Idx> =
             shape.iter().enumerate().map(|(i, &size)| self.new_axis(AxisKey::Root(i), size)).collect();
+        if shape.contains(&0) {
+            // Nothing runs for it, so any code does.
+            let reg = Reg::of(self.graph.ty(self.root).dtype);
+            let nothing = finish::number(&mut self.body, 0.0, reg);
+            return Ok(finish::loop_kernel(self, &at, nothing));
+        }
         let result = self.value(self.root, &at, None)?;
         let kernel_is_large = self.body.loads() > MOST_LOADS || self.body.len() > MOST_INSTS;
         if kernel_is_large && let Some(value) = self.analysis.costliest_operand(self.root) {
@@ -345,7 +351,7 @@ impl<'a> Lowering<'a> {
                 (Some(outer), Some(inner)) => Some(self.body.call(ScalarFn::And, vec![outer, inner])),
                 (outer, inner) => outer.or(inner),
             };
-            if parts.len() > 1 && self.analysis.cost(operand) > super::group::CHEAP {
+            if parts.len() > 1 && self.analysis.cost(operand) > CHEAP {
                 return Err(Retry::Store(self.analysis.cut(operand, self.root)));
             }
             let mut inner = at.to_vec();

@@ -158,6 +158,13 @@ pub enum Fault {
         /// The shape.
         shape: Vec<u64>,
     },
+    /// A shape of more axes than a tensor may have.
+    TooManyAxes {
+        /// How many it has.
+        rank: usize,
+        /// How many it may have.
+        most: usize,
+    },
     /// Bounds of a slice that are not `start < stop <= dim`.
     Bounds {
         /// The first position.
@@ -260,6 +267,7 @@ impl Fault {
             | Fault::Order { .. }
             | Fault::Elements { .. }
             | Fault::TooLarge { .. }
+            | Fault::TooManyAxes { .. }
             | Fault::Bounds { .. }
             | Fault::EmptyAxis { .. }
             | Fault::Region { .. }
@@ -344,6 +352,9 @@ impl Fault {
                 to.iter().product::<u64>()
             ),
             Fault::TooLarge { shape } => format!("{shape:?} has more elements than can be counted"),
+            Fault::TooManyAxes { rank, most } => {
+                format!("a tensor has at most {most} axes, and this one would have {rank}")
+            }
             Fault::Bounds { start, stop, size, axis } => {
                 format!("{start} to {stop} is not a range of axis {axis}, which has {size} positions")
             }

@@ -33,8 +33,14 @@ pub fn operands<'a, const N: usize>(args: &'a [Type], want: &'static str) -> Res
     args.try_into().map_err(|_| Fault::Operands { want, got: args.len() })
 }
 
-/// Refuses a shape whose elements, in bytes, overflow what can be addressed.
+/// The most axes of a tensor: what a kernel computes has at most twice as many coordinates, which the artifact holds.
+const MOST_AXES: usize = 32;
+
+/// Refuses a shape of too many axes, or whose elements, in bytes, overflow what can be addressed.
 pub fn countable(dims: &[Dim]) -> Result<(), Fault> {
+    if dims.len() > MOST_AXES {
+        return Err(Fault::TooManyAxes { rank: dims.len(), most: MOST_AXES });
+    }
     let bytes = dims.iter().try_fold(8u64, |n, dim| n.checked_mul(dim.size.max(1)));
     match bytes {
         Some(bytes) if bytes <= i64::MAX as u64 => Ok(()),

@@ -1,5 +1,6 @@
 //! Graph to graph: each pass keeps every promise of the graph it is given.
 
+pub mod divide;
 pub mod fold;
 pub mod open;
 pub mod precision;

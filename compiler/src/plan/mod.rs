@@ -70,6 +70,7 @@ pub fn plan(grouped: &Grouped<'_>, sources: &Sources) -> Planned {
         origin_spans: Vec::new(),
         resource_of: HashMap::new(),
         origin_of: HashMap::new(),
+        taken: HashMap::new(),
     };
     plan.inputs();
     let copies = plan.outputs(grouped);
@@ -98,6 +99,8 @@ struct Plan<'a> {
     origin_spans: Vec<Span>,
     resource_of: HashMap<Value, u32>,
     origin_of: HashMap<(OriginId, String), u32>,
+    /// The names of kernels, and the last number that was put after each.
+    taken: HashMap<String, u32>,
 }
 
 impl Plan<'_> {
@@ -191,13 +194,13 @@ impl Plan<'_> {
             return known as u32;
         }
         let base = names::kernel(self.graph, lowered, self.names);
-        let taken = |name: &str| self.program.kernels.iter().any(|k| k.name == name);
         let mut name = base.clone();
-        let mut count = 2;
-        while taken(&name) {
+        while self.taken.contains_key(&name) {
+            let count = self.taken.entry(base.clone()).or_insert(1);
+            *count += 1;
             name = format!("{base}_{count}");
-            count += 1;
         }
+        self.taken.insert(name.clone(), 1);
         self.program.kernels.push(sx_artifact::kernel::Kernel { name, ..lowered.kernel.clone() });
         self.program.kernels.len() as u32 - 1
     }

@@ -1,0 +1,150 @@
+//! Programs changed at random, as an attacker would: what validation accepts runs on the CPU without a panic, and
+//! where the interpreter has an answer, that is the answer.
+
+use serde_json::Value as Json;
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use sx_artifact::dtype::DType;
+use sx_artifact::kernel::Work;
+use sx_artifact::program::{Program, Resource, Role};
+use sx_artifact::tensor::{Data, Tensor};
+use sx_compiler::plan;
+use sx_runtime::device::cpu::Cpu;
+use sx_runtime::device::{Context, Device, Prepare};
+use sx_tests::random::Random;
+use sx_tests::{compiled, random_graph};
+
+/// How many changed programs are tried; validation refuses most of them.
+const CASES: u64 = 6000;
+/// The most points of a kernel, and elements of a buffer, that a test waits for.
+const LARGE: u64 = 1 << 16;
+
+#[test]
+fn what_validation_accepts_runs() {
+    let mut accepted = 0;
+    for seed in 0..CASES {
+        let Some(program) = changed(seed) else { continue };
+        accepted += 1;
+        // The interpreter is for what the compiler makes: it has no answer where elements stay unwritten.
+        let want = catch_unwind(AssertUnwindSafe(|| interpreted(&program)));
+        let got = catch_unwind(AssertUnwindSafe(|| on_cpu(&program)));
+        let got = got.unwrap_or_else(|_| panic!("seed {seed}: the cpu panics"));
+        if let (Ok(Ok(want)), Ok(got)) = (want, got) {
+            let same = want.len() == got.len() && want.iter().zip(&got).all(|(want, got)| close(want, got));
+            assert!(same, "seed {seed}: {want:?}\nbut on the cpu {got:?}");
+        }
+    }
+    assert!(accepted > CASES / 20, "only {accepted} programs were accepted");
+}
+
+/// The program of a random graph with a few changes, if it is another and valid.
+fn changed(seed: u64) -> Option<Program> {
+    let graph = random_graph::case(seed % 300).graph;
+    let planned = compiled::planned(&graph).expect("a valid program");
+    let mut random = Random::new(seed);
+    let mut json = serde_json::to_value(&planned.program).expect("a program is JSON");
+    for _ in 0..1 + random.below(3) {
+        let places = count(&json);
+        let mut at = random.below(places);
+        change(&mut json, &mut at, &mut random);
+    }
+    let program: Program = serde_json::from_value(json).ok()?;
+    let small =
+        |sizes: &[u64]| sizes.iter().try_fold(1u64, |n, &m| n.checked_mul(m)).is_some_and(|n| n <= LARGE);
+    let quick = program.kernels.iter().all(|kernel| match &kernel.work {
+        Work::Loop(it) => small(&[&it.dims[..], &it.along].concat()),
+        Work::Contract(it) => small(&[&it.batch[..], &it.m, &it.n, &it.k].concat()),
+        Work::Attention(_) => false,
+    });
+    let fits = program.resources.iter().all(|resource| small(&resource.shape));
+    (quick && fits && program != planned.program && program.validate().is_ok()).then_some(program)
+}
+
+/// How many numbers and lists there are.
+fn count(json: &Json) -> usize {
+    match json {
+        Json::Array(items) => 1 + items.iter().map(count).sum::<usize>(),
+        Json::Object(fields) => fields.values().map(count).sum(),
+        Json::Number(_) => 1,
+        _ => 0,
+    }
+}
+
+/// Changes the number or list at a position.
+fn change(json: &mut Json, at: &mut usize, random: &mut Random) {
+    match json {
+        Json::Object(fields) => fields.values_mut().for_each(|field| change(field, at, random)),
+        Json::Array(items) => {
+            if take(at) && !items.is_empty() {
+                let (a, b) = (random.below(items.len()), random.below(items.len()));
+                match random.below(4) {
+                    0 => drop(items.remove(a)),
+                    1 => items.insert(a, items[b].clone()),
+                    2 => items[a] = items[b].clone(),
+                    _ => items.swap(a, b),
+                }
+                return;
+            }
+            items.iter_mut().for_each(|item| change(item, at, random));
+        }
+        Json::Number(number) if take(at) => {
+            let old = number.as_i64().unwrap_or(0);
+            let near =
+                [0, 1, 2, 3, 4, 8, -1, old.wrapping_add(1), old.wrapping_sub(1), old.wrapping_mul(2), -old];
+            let far = [i64::MAX, i64::MIN, i64::from(i32::MAX), i64::from(u32::MAX), 1 << 40];
+            let pick = if random.below(8) == 0 { random.one_of(&far) } else { random.one_of(&near) };
+            *json = Json::from(*pick);
+        }
+        _ => {}
+    }
+}
+
+/// Counts down to a position; true where it is reached.
+fn take(at: &mut usize) -> bool {
+    let here = *at == 0;
+    *at = at.wrapping_sub(1);
+    here
+}
+
+/// The values of a resource: small numbers that differ.
+fn values(resource: &Resource) -> Tensor {
+    let numbers = (0..resource.count()).map(|i| (i * 7 % 11) as i64 - 5);
+    let data: Data = match resource.dtype {
+        DType::F32 => numbers.map(|x| x as f32).collect::<Vec<_>>().into(),
+        DType::Bf16 => numbers.map(|x| half::bf16::from_f32(x as f32)).collect::<Vec<_>>().into(),
+        DType::I32 => numbers.map(|x| x as i32).collect::<Vec<_>>().into(),
+        DType::I64 => numbers.collect::<Vec<_>>().into(),
+        DType::Bool => numbers.map(|x| x > 0).collect::<Vec<_>>().into(),
+    };
+    Tensor::new(&resource.shape, data)
+}
+
+fn interpreted(program: &Program) -> Result<Vec<Tensor>, String> {
+    plan::interpret::run(program, &values).map_err(|(site, trap)| format!("site {site}: {trap:?}"))
+}
+
+fn on_cpu(program: &Program) -> Result<Vec<Tensor>, String> {
+    let held =
+        program.resources.iter().filter(|resource| matches!(resource.role, Role::Constant | Role::Param));
+    let contents: BTreeMap<String, Vec<u8>> =
+        held.map(|resource| (resource.name.clone(), values(resource).bytes().to_vec())).collect();
+    let contents = compiled::Memory(contents);
+    let job = Prepare { program, contents: &contents };
+    let mut executable = Cpu.prepare(job).map_err(|error| error.to_string())?;
+    let inputs = program.resources.iter().filter(|resource| resource.role == Role::Input);
+    let inputs: Vec<Tensor> = inputs.map(values).collect();
+    let inputs: Vec<&Tensor> = inputs.iter().collect();
+    executable.call(&inputs, Context::default(), Vec::new()).map_err(|error| error.to_string())
+}
+
+/// Equal, or within what the order of a sum can do.
+fn close(want: &Tensor, got: &Tensor) -> bool {
+    match (want.data(), got.data()) {
+        (Data::F32(a), Data::F32(b)) => {
+            let scale = a.iter().filter(|x| x.is_finite()).fold(1.0f32, |m, x| m.max(x.abs()));
+            let same = |x: f32, y: f32| x == y || (x.is_nan() && y.is_nan()) || (x - y).abs() <= 1e-4 * scale;
+            a.len() == b.len() && a.iter().zip(b).all(|(&x, &y)| same(x, y))
+        }
+        _ => want == got,
+    }
+}
