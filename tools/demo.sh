@@ -4,7 +4,8 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-cargo build --quiet --release -p sx-compiler -p sx-runtime -p sx-example-minilm --bins
+echo "building sx; the first time this takes minutes"
+cargo build --release -p sx-compiler -p sx-runtime -p sx-example-minilm --bins
 bin=${CARGO_TARGET_DIR:-target}/release
 artifact=.cache/minilm.sxa
 

@@ -11,7 +11,9 @@ use crate::fits::{FLOORS, Floor};
 /// Compiles tensor programs ahead of time.
 #[derive(Debug, Parser)]
 #[command(name = "sxc", version, about, max_term_width = 100, propagate_version = true)]
-#[command(after_help = "Example:\n  sxc init hello && sxc build hello/model.sx && sxrun run hello/model.sxa")]
+#[command(
+    after_help = "Example:\n  sxc init hello && sxc build hello/model.sx && sxrun run hello/model.sxa --input x=random"
+)]
 pub struct Args {
     /// What every command takes.
     #[command(flatten)]
