@@ -5,6 +5,7 @@ use sx_artifact::program::Step;
 use sx_artifact::tensor::{Data, Tensor};
 use sx_runtime::device::Device;
 use sx_runtime::device::cpu::Cpu;
+use sx_tests::close::same_within_rounding;
 use sx_tests::random_graph::case;
 use sx_tests::{compiled, devices, program};
 
@@ -24,22 +25,13 @@ fn fused_kernels_give_what_the_reference_gives() {
         for (way, found) in ways {
             let found = found.unwrap_or_else(|error| panic!("seed {seed} {way}: {error}"));
             for ((want, got), output) in expected.iter().zip(&found).zip(&case.graph.outputs) {
-                assert!(close(want, got), "seed {seed}, {}: {want:?}\nbut {way} {got:?}", output.name);
+                assert!(
+                    same_within_rounding(want, got),
+                    "seed {seed}, {}: {want:?}\nbut {way} {got:?}",
+                    output.name
+                );
             }
         }
-    }
-}
-
-/// Equal, or within what rounding after each operation can do; a value that is beyond it in a long chain of
-/// cancelling sums is compared by the size of the largest element.
-fn close(want: &Tensor, got: &Tensor) -> bool {
-    match (want.data(), got.data()) {
-        (Data::F32(a), Data::F32(b)) => {
-            let scale = a.iter().filter(|x| x.is_finite()).fold(1.0f32, |m, x| m.max(x.abs()));
-            let same = |x: f32, y: f32| x == y || (x.is_nan() && y.is_nan()) || (x - y).abs() <= 1e-4 * scale;
-            a.len() == b.len() && a.iter().zip(b).all(|(&x, &y)| same(x, y))
-        }
-        _ => want == got,
     }
 }
 

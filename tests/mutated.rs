@@ -11,6 +11,7 @@ use sx_artifact::tensor::{Data, Tensor};
 use sx_compiler::plan;
 use sx_runtime::device::cpu::Cpu;
 use sx_runtime::device::{Context, Device, Prepare};
+use sx_tests::close::same_within_rounding;
 use sx_tests::random::Random;
 use sx_tests::{compiled, random_graph};
 
@@ -30,7 +31,8 @@ fn what_validation_accepts_runs() {
         let got = catch_unwind(AssertUnwindSafe(|| on_cpu(&program)));
         let got = got.unwrap_or_else(|_| panic!("seed {seed}: the cpu panics"));
         if let (Ok(Ok(want)), Ok(got)) = (want, got) {
-            let same = want.len() == got.len() && want.iter().zip(&got).all(|(want, got)| close(want, got));
+            let same = want.len() == got.len()
+                && want.iter().zip(&got).all(|(want, got)| same_within_rounding(want, got));
             assert!(same, "seed {seed}: {want:?}\nbut on the cpu {got:?}");
         }
     }
@@ -135,16 +137,4 @@ fn on_cpu(program: &Program) -> Result<Vec<Tensor>, String> {
     let inputs: Vec<Tensor> = inputs.map(values).collect();
     let inputs: Vec<&Tensor> = inputs.iter().collect();
     executable.call(&inputs, Context::default(), Vec::new()).map_err(|error| error.to_string())
-}
-
-/// Equal, or within what the order of a sum can do.
-fn close(want: &Tensor, got: &Tensor) -> bool {
-    match (want.data(), got.data()) {
-        (Data::F32(a), Data::F32(b)) => {
-            let scale = a.iter().filter(|x| x.is_finite()).fold(1.0f32, |m, x| m.max(x.abs()));
-            let same = |x: f32, y: f32| x == y || (x.is_nan() && y.is_nan()) || (x - y).abs() <= 1e-4 * scale;
-            a.len() == b.len() && a.iter().zip(b).all(|(&x, &y)| same(x, y))
-        }
-        _ => want == got,
-    }
 }

@@ -6,6 +6,7 @@
 use super::buffer::{Arg, Report, Scratch};
 use super::contract::each;
 use super::fold::{Fold, RowFold, fold};
+use super::fuse::Fused;
 use super::lanes::{LaneFn, avx2, avx2_version};
 use super::operand::{Epilogue, Groups, Side, count};
 use super::product::{Matrix, multiply};
@@ -42,6 +43,8 @@ pub(super) struct AttentionReady {
 struct Lanes {
     max: Fold,
     sum: Fold,
+    /// The exponentials of a row's differences to a number.
+    exp_sub: LaneFn,
     /// A row divided by a number.
     div: LaneFn,
 }
@@ -51,6 +54,7 @@ impl Lanes {
         Some(Lanes {
             max: fold(FoldOp::Max, Reg::F32)?,
             sum: fold(FoldOp::Sum, Reg::F32)?,
+            exp_sub: Fused::ExpSub.lanes([true, false, false]),
             div: scalar::call(ScalarFn::Div, Reg::F32, [true, false, false])?,
         })
     }
@@ -237,29 +241,15 @@ impl AttentionReady {
         let largest = maximum(*max, folded(&self.lanes.max, scores));
         // Where all scores are -inf so far, exponentials relative to 0 are 0.
         let base = if largest == f32::NEG_INFINITY { 0.0 } else { largest };
-        // SAFETY: by the contract.
-        unsafe {
-            let (to, scores) = (
-                slice::from_raw_parts_mut(to as *mut f32, n),
-                slice::from_raw_parts(scores as *const f32, n),
-            );
-            if avx2() { exponentials_avx2(to, scores, base) } else { exponentials(to, scores, base) }
-        }
+        let number = (&base as *const f32).cast();
+        // SAFETY: by the contract; the number is one lane.
+        unsafe { (self.lanes.exp_sub)(to, scores, number, number, n) };
         let scale = exp(*max - base);
         *sum = *sum * scale + folded(&self.lanes.sum, to);
         *max = largest;
         scale
     }
 }
-
-/// The exponentials of the differences to `base`.
-#[inline(always)]
-fn exponentials(to: &mut [f32], x: &[f32], base: f32) {
-    for (to, x) in to.iter_mut().zip(x) {
-        *to = exp(*x - base);
-    }
-}
-avx2_version!(fn exponentials_avx2 = exponentials [] [] (to: &mut [f32], x: &[f32], base: f32));
 
 /// Adds a part to a total that is relative to another number.
 #[inline(always)]

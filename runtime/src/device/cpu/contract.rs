@@ -31,21 +31,6 @@ enum Finish {
     Code(Box<Epilogue>),
 }
 
-/// Sums of the tasks of a product, each its own.
-#[derive(Clone, Copy)]
-struct Sums(*mut f32);
-
-// SAFETY: each task writes its own part.
-unsafe impl Send for Sums {}
-// SAFETY: as above.
-unsafe impl Sync for Sums {}
-
-impl Sums {
-    fn start(&self) -> *mut f32 {
-        self.0
-    }
-}
-
 /// A matrix product made ready.
 pub(super) struct ContractReady {
     reg: Reg,
@@ -155,7 +140,7 @@ impl ContractReady {
         let mut sums = Scratch::new();
         let (row, strip) = (STRIP, STRIP * m);
         sums.reserve((self.batch * strips * parts) as usize * strip * 4);
-        let sums = Sums(sums.as_mut_ptr() as *mut f32);
+        let sums = Matrix { start: sums.as_mut_ptr().cast(), row: row as i64, column: 1 };
         let width = |j: u64| (STRIP as u64).min(self.n - j * STRIP as u64) as usize;
         each(threads, self.batch * strips * parts, |task| {
             let (at, j, part) = (task / (strips * parts), task / parts % strips, task % parts);

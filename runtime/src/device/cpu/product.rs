@@ -12,6 +12,11 @@ pub(super) struct Matrix {
 }
 
 impl Matrix {
+    /// Where it starts. (A closure that took the field alone could not go to another thread.)
+    pub(super) fn start(&self) -> *mut f32 {
+        self.start
+    }
+
     /// The first `k` elements of row `i`.
     ///
     /// SAFETY: they are valid.
