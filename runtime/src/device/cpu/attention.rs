@@ -4,7 +4,7 @@
 //! to it and the weighted sum of values; each block of keys rescales them. Blocks follow from shapes alone.
 
 use super::buffer::{Arg, Report, Scratch};
-use super::contract::each;
+use super::contract::WORTH;
 use super::fold::{Fold, RowFold, fold};
 use super::fuse::Fused;
 use super::lanes::{LaneFn, avx2, avx2_version};
@@ -12,6 +12,7 @@ use super::operand::{Epilogue, Groups, Side, count};
 use super::product::{Matrix, multiply};
 use super::scalar;
 use super::tape::ArgSpec;
+use super::team::Team;
 use std::ops::Range;
 use std::slice;
 use sx_artifact::kernel::{Attention, FoldOp, Reg};
@@ -101,7 +102,7 @@ impl AttentionReady {
     }
 
     /// Runs the attention.
-    pub(super) fn run(&self, args: &[Arg], report: &Report) {
+    pub(super) fn run(&self, args: &[Arg], report: &Report, team: &mut Team) {
         if self.batch * self.t * self.e == 0 {
             return;
         }
@@ -112,9 +113,10 @@ impl AttentionReady {
             return report.outside();
         }
         let work = self.batch * self.t * self.s.max(1) * (self.d + self.e);
-        let threads = if work < 128 << 10 { 1 } else { rayon::current_num_threads() };
+        let mut alone = Team::alone();
+        let team = if work < WORTH { &mut alone } else { team };
         let blocks = self.t.div_ceil(QUERIES);
-        each(threads, self.batch * blocks, |task| {
+        team.each(self.batch * blocks, |task| {
             let first = task % blocks * QUERIES;
             self.block(args, report, task / blocks, first..self.t.min(first + QUERIES));
         });
@@ -153,7 +155,7 @@ impl AttentionReady {
         unsafe { slice::from_raw_parts_mut(room.total.as_mut_ptr() as *mut f32, rows * width) }.fill(0.0);
         // SAFETY: all lies inside.
         let query = unsafe {
-            self.query.matrix((args, report), at, [queries.clone(), 0..self.d], &mut room.query, false)
+            self.query.matrix((args, report), at, [queries.clone(), 0..self.d], &mut room.query, None)
         };
         let seen = self.seen(&queries);
         let mut first = 0;
@@ -192,10 +194,10 @@ impl AttentionReady {
         let (dots, scores) = (room.dots.as_mut_ptr(), room.scores.as_mut_ptr());
         // SAFETY: all lies inside; the panels have room for `rows` rows.
         let value = unsafe {
-            let key = self.key.matrix(call, at, [keys.clone(), 0..self.d], &mut room.key, false);
+            let key = self.key.matrix(call, at, [keys.clone(), 0..self.d], &mut room.key, None);
             let key = Matrix { start: key.start, row: key.column, column: key.row };
-            multiply(panel(dots, pitch), query, key, [rows, n, self.d as usize], 0);
-            self.value.matrix(call, at, [keys.clone(), 0..self.e], &mut room.value, false)
+            multiply(panel(dots, pitch), query, key, [rows, n, self.d as usize]);
+            self.value.matrix(call, at, [keys.clone(), 0..self.e], &mut room.value, None)
         };
         self.score.run(call, at, [queries.clone(), keys], &[scores, dots]);
         let (total, part, width) = (room.total.as_mut_ptr(), room.part.as_mut_ptr(), width as usize);
@@ -211,7 +213,7 @@ impl AttentionReady {
         let to = if first { total } else { part };
         // SAFETY: all panels have room for `rows` rows, and do not overlap.
         unsafe {
-            multiply(panel(to, width), panel(dots, pitch), value, [rows, width, n], 0);
+            multiply(panel(to, width), panel(dots, pitch), value, [rows, width, n]);
             if !first {
                 let total = slice::from_raw_parts_mut(total as *mut f32, rows * width);
                 let part = slice::from_raw_parts(part as *const f32, rows * width);

@@ -4,7 +4,7 @@ use super::buffer::{Arg, Report, Scratch};
 use super::operand::{Epilogue, Groups, Side, Strided, count, plain_store};
 use super::product::{FEW, Matrix, STRIP, Wrapping, multiply, multiply_integers, part_of_row};
 use super::tape::ArgSpec;
-use rayon::prelude::*;
+use super::team::Team;
 use std::ops::Range;
 use std::slice;
 use sx_artifact::kernel::{Contract, Inst, Reg};
@@ -21,7 +21,7 @@ const TERMS: u64 = 128;
 /// Elements of a right operand that are packed at once.
 const PACKED: u64 = 4 << 20;
 /// Multiplications that are worth a thread.
-const WORTH: u64 = 128 << 10;
+pub(super) const WORTH: u64 = 128 << 10;
 
 /// Where results go.
 enum Finish {
@@ -98,7 +98,7 @@ impl ContractReady {
     }
 
     /// Runs the product.
-    pub(super) fn run(&self, args: &[Arg], report: &Report) {
+    pub(super) fn run(&self, args: &[Arg], report: &Report, team: &mut Team) {
         if self.batch * self.m * self.n == 0 {
             return;
         }
@@ -113,28 +113,17 @@ impl ContractReady {
             return report.outside();
         }
         let work = self.batch.saturating_mul(self.m).saturating_mul(self.n).saturating_mul(self.k.max(1));
-        let threads = if work < WORTH { 1 } else { rayon::current_num_threads() };
-        let whole = !self.lhs.is_packed() && !self.rhs.is_packed() && self.batch == 1 && self.m >= SHALLOW;
-        if let (Some(to), true) = (plain, whole) {
-            let mut unused = Scratch::new();
-            let all = [self.m as usize, self.n as usize, self.k as usize];
-            // SAFETY: all lies inside, as checked, and the kernel reads nothing that it writes.
-            unsafe {
-                let lhs = self.lhs.matrix((args, report), 0, [0..self.m, 0..self.k], &mut unused, false);
-                let rhs = self.rhs.matrix((args, report), 0, [0..self.k, 0..self.n], &mut unused, false);
-                multiply(to.matrix(args, 0, 0, 0), lhs, rhs, all, threads);
-            }
-            return;
-        }
+        let mut alone = Team::alone();
+        let team = if work < WORTH { &mut alone } else { team };
         match &self.rhs {
-            Side::Strided(rhs) if self.few => self.few(args, report, threads, rhs),
-            _ => self.panels(args, report, threads),
+            Side::Strided(rhs) if self.few => self.few(args, report, team, rhs),
+            _ => self.panels(args, report, team),
         }
     }
 
     /// Runs a product of few rows: the right operand is read once, as it lies in memory, part by part; the sums of the
     /// parts are added in order.
-    fn few(&self, args: &[Arg], report: &Report, threads: usize, rhs: &Strided) {
+    fn few(&self, args: &[Arg], report: &Report, team: &mut Team, rhs: &Strided) {
         let call = (args, report);
         let (m, strips, parts) = (self.m as usize, self.n.div_ceil(STRIP as u64), self.k.div_ceil(TERMS));
         let mut sums = Scratch::new();
@@ -142,13 +131,13 @@ impl ContractReady {
         sums.reserve((self.batch * strips * parts) as usize * strip * 4);
         let sums = Matrix { start: sums.as_mut_ptr().cast(), row: row as i64, column: 1 };
         let width = |j: u64| (STRIP as u64).min(self.n - j * STRIP as u64) as usize;
-        each(threads, self.batch * strips * parts, |task| {
+        team.each(self.batch * strips * parts, |task| {
             let (at, j, part) = (task / (strips * parts), task / parts % strips, task % parts);
             let terms = part * TERMS..self.k.min((part + 1) * TERMS);
             let mut left = Scratch::new();
             // SAFETY: all lies inside; each task has sums of its own.
             unsafe {
-                let lhs = self.lhs.matrix(call, at, [0..self.m, terms.clone()], &mut left, false);
+                let lhs = self.lhs.matrix(call, at, [0..self.m, terms.clone()], &mut left, None);
                 let rows = rhs.matrix(args, at, terms.start, j * STRIP as u64);
                 for i in 0..m {
                     let x = lhs.row(i, (terms.end - terms.start) as usize);
@@ -157,7 +146,7 @@ impl ContractReady {
                 }
             }
         });
-        each(threads, self.batch * strips, |task| {
+        team.each(self.batch * strips, |task| {
             let (at, j) = (task / strips, task % strips);
             // SAFETY: as above; the parts of a strip follow one another.
             unsafe {
@@ -200,7 +189,7 @@ impl ContractReady {
     }
 
     /// Runs the product panel by panel.
-    fn panels(&self, args: &[Arg], report: &Report, threads: usize) {
+    fn panels(&self, args: &[Arg], report: &Report, team: &mut Team) {
         let (down, across) = (self.m.div_ceil(self.rows), self.n.div_ceil(self.columns));
         let part = |i: u64, size: u64, all: u64| i * size..all.min((i + 1) * size);
         if self.rhs.is_packed() && down > 1 {
@@ -212,9 +201,9 @@ impl ContractReady {
                     // SAFETY: all lies inside.
                     let rhs = unsafe {
                         let part = [0..self.k, columns.clone()];
-                        self.rhs.matrix((args, report), at, part, &mut scratch, threads > 1)
+                        self.rhs.matrix((args, report), at, part, &mut scratch, Some(&mut *team))
                     };
-                    each(threads, down, |i| {
+                    team.each(down, |i| {
                         self.panel(
                             args,
                             report,
@@ -227,7 +216,7 @@ impl ContractReady {
             }
             return;
         }
-        each(threads, self.batch * across * down, |task| {
+        team.each(self.batch * across * down, |task| {
             let (at, rest) = (task / (across * down), task % (across * down));
             let (j, i) = (rest / down, rest % down);
             let place = [part(i, self.rows, self.m), part(j, self.columns, self.n)];
@@ -242,15 +231,14 @@ impl ContractReady {
         let call = (args, report);
         // SAFETY: all lies inside; scratch panels are made as large as they are used.
         unsafe {
-            let lhs = self.lhs.matrix(call, at, [rows.clone(), 0..self.k], &mut left, false);
-            let rhs = rhs.unwrap_or_else(|| {
-                self.rhs.matrix(call, at, [0..self.k, columns.clone()], &mut right, false)
-            });
+            let lhs = self.lhs.matrix(call, at, [rows.clone(), 0..self.k], &mut left, None);
+            let rhs = rhs
+                .unwrap_or_else(|| self.rhs.matrix(call, at, [0..self.k, columns.clone()], &mut right, None));
             let sizes =
                 [(rows.end - rows.start) as usize, (columns.end - columns.start) as usize, self.k as usize];
             match &self.finish {
                 Finish::Plain(to) => {
-                    multiply(to.matrix(args, at, rows.start, columns.start), lhs, rhs, sizes, 0);
+                    multiply(to.matrix(args, at, rows.start, columns.start), lhs, rhs, sizes);
                 }
                 Finish::Code(epilogue) => {
                     let mut sums = Scratch::new();
@@ -259,7 +247,7 @@ impl ContractReady {
                     match self.reg {
                         Reg::F32 => {
                             let to = Matrix { start: to.cast(), row: self.columns as i64, column: 1 };
-                            multiply(to, lhs, rhs, sizes, 0);
+                            multiply(to, lhs, rhs, sizes);
                         }
                         Reg::I32 => integers::<i32>(to, lhs, rhs, sizes, self.columns as usize),
                         _ => integers::<i64>(to, lhs, rhs, sizes, self.columns as usize),
@@ -279,15 +267,6 @@ unsafe fn integers<T: Wrapping>(to: *mut u8, lhs: Matrix, rhs: Matrix, [m, n, k]
         let lhs = slice::from_raw_parts(lhs.start as *const T, m * k);
         let rhs = slice::from_raw_parts(rhs.start as *const T, k * pitch);
         multiply_integers(to, lhs, rhs, [n, k, pitch]);
-    }
-}
-
-/// Runs `tasks` tasks on `threads` threads.
-pub(super) fn each(threads: usize, tasks: u64, task: impl Fn(u64) + Send + Sync) {
-    if threads > 1 && tasks > 1 {
-        (0..tasks).into_par_iter().for_each(task);
-    } else {
-        (0..tasks).for_each(task);
     }
 }
 

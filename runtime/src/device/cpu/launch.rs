@@ -7,6 +7,7 @@ use super::compile::{Source, compile};
 use super::contract::ContractReady;
 use super::split::split;
 use super::tape::{ArgSpec, Nest};
+use super::team::Team;
 use sx_artifact::kernel::{Inst, Kernel, Loop, Work};
 
 /// A kernel made ready.
@@ -36,11 +37,11 @@ impl Ready {
     }
 
     /// Runs the kernel on its buffers.
-    pub(super) fn run(&self, args: &[Arg], report: &Report) {
+    pub(super) fn run(&self, args: &[Arg], report: &Report, team: &mut Team) {
         match self {
-            Ready::Loop(nests) => nests.iter().for_each(|nest| nest.run(args, report)),
-            Ready::Contract(work) => work.run(args, report),
-            Ready::Attention(work) => work.run(args, report),
+            Ready::Loop(nests) => nests.iter().for_each(|nest| nest.run(args, report, team)),
+            Ready::Contract(work) => work.run(args, report, team),
+            Ready::Attention(work) => work.run(args, report, team),
         }
     }
 }

@@ -5,7 +5,7 @@ use super::fold::{ColumnFold, RowFold};
 use super::memory::{self, Grid, LaneIndex, Window};
 use super::space::MAX_TILE;
 use super::tape::{Gathered, Linear, Nest, Op, Reach, Spot};
-use rayon::prelude::*;
+use super::team::Team;
 use std::ops::Range;
 use sx_artifact::kernel::Reg;
 
@@ -19,21 +19,21 @@ type Bounds = Vec<Range<u64>>;
 
 impl Nest {
     /// Runs the whole nest, on several threads where it is worth it.
-    pub(super) fn run(&self, args: &[Arg], report: &Report) {
+    pub(super) fn run(&self, args: &[Arg], report: &Report, team: &mut Team) {
         let bounds: Bounds = self.space.sizes.iter().map(|&size| 0..size).collect();
         let rows = self.steps(&self.walk.rows, &bounds);
         let blocks = self.steps(&self.walk.blocks, &bounds);
         let along = self.space.count(&self.walk.blocks);
         let work =
             self.space.count(&self.walk.rows).saturating_mul(along.max(1)).saturating_mul(self.cost.max(1));
-        let threads = rayon::current_num_threads() as u64;
+        let threads = team.threads() as u64;
         let tasks = if threads == 1 { 1 } else { (work / WORTH).clamp(1, threads * 4) };
         let split = self.folds.is_empty() && self.row_ops.len() == 2;
         let items = if split { rows * blocks } else { rows };
         if !split && rows < threads && along > PART && self.parts_are_whole() {
             let mut machine = Machine::new(self, args, report, bounds);
             for row in 0..rows {
-                machine.long_row(row, blocks);
+                machine.long_row(row, blocks, team);
             }
             return;
         }
@@ -43,10 +43,7 @@ impl Nest {
                 Machine::new(self, args, report, bounds.clone()).items(range, if split { blocks } else { 1 });
             }
         };
-        match tasks {
-            1 => run(0),
-            _ => (0..tasks).into_par_iter().for_each(run),
-        }
+        team.each(tasks, run);
     }
 
     /// Runs the part of the nest in which the flat position in each group is in its range, on this thread.
@@ -223,22 +220,18 @@ impl<'a> Machine<'a> {
     }
 
     /// Runs one row with its blocks on several threads.
-    fn long_row(&mut self, row: u64, blocks: u64) {
+    fn long_row(&mut self, row: u64, blocks: u64, team: &mut Team) {
         let nest = self.nest;
         self.seek(&nest.walk.rows, row);
         self.operations(&nest.row_ops[0]);
         let part = PART / nest.walk.lanes() as u64;
         for (phase, ops) in nest.block_ops.iter().enumerate() {
-            let machines: Vec<Machine<'_>> = (0..blocks.div_ceil(part)).map(|_| self.fork()).collect();
-            let results: Vec<Vec<(usize, u64)>> = machines
-                .into_par_iter()
-                .enumerate()
-                .map(|(i, mut machine)| {
-                    let first = i as u64 * part;
-                    machine.blocks(phase, ops, first..blocks.min(first + part));
-                    machine.results(phase)
-                })
-                .collect();
+            let machines = (0..blocks.div_ceil(part)).map(|_| self.fork());
+            let results = team.map(machines.collect(), |i, mut machine| {
+                let first = i * part;
+                machine.blocks(phase, ops, first..blocks.min(first + part));
+                machine.results(phase)
+            });
             for (i, slot) in nest.folds.iter().enumerate().filter(|(_, slot)| slot.phase == phase) {
                 self.rows[i].reset();
                 for (_, value) in results.iter().flatten().filter(|(fold, _)| *fold == i) {

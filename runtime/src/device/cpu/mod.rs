@@ -32,6 +32,7 @@ mod scalar;
 mod space;
 mod split;
 mod tape;
+mod team;
 #[cfg(test)]
 mod tests;
 
@@ -39,11 +40,13 @@ use super::{Context, Device, Executable, Prepare, SharedBytes};
 use crate::error::Error;
 use buffer::{Arg, Buffer, Report};
 use launch::Ready;
+use std::cell::RefCell;
 use std::time::Instant;
 use sx_artifact::dtype::DType;
 use sx_artifact::kernel::Mode;
 use sx_artifact::program::{Launch, Program, Resource, Role, Step};
 use sx_artifact::tensor::{Data, Tensor};
+use team::Team;
 
 /// The processor this program runs on, with the threads of rayon's global pool.
 #[derive(Clone, Copy, Debug, Default)]
@@ -82,6 +85,7 @@ struct Prepared {
     homes: Vec<Home>,
     /// Slots first, then what resources have of their own.
     buffers: Vec<Buffer>,
+    team: RefCell<Team>,
 }
 
 // SAFETY: shared bytes are only read.
@@ -128,7 +132,7 @@ impl Prepared {
                 }
             });
         }
-        let prepared = Prepared { program, kernels, homes, buffers };
+        let prepared = Prepared { program, kernels, homes, buffers, team: RefCell::new(Team::new()) };
         prepared.check(&prepared.program.steps)?;
         Ok(prepared)
     }
@@ -300,7 +304,7 @@ impl Prepared {
             .map(|(arg, binding)| Arg { start: starts[binding.resource as usize], len: arg.len, shift: 0 })
             .collect();
         let report = Report::default();
-        self.kernels[launch.kernel as usize].run(&args, &report);
+        self.kernels[launch.kernel as usize].run(&args, &report, &mut self.team.borrow_mut());
         if report.is_outside() {
             return Err(refused(format!(
                 "kernel `{}` reached outside of its buffers; build the artifact again",

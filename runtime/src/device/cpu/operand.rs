@@ -5,7 +5,7 @@ use super::compile::{Source, compile};
 use super::product::Matrix;
 use super::space::Space;
 use super::tape::{ArgSpec, Nest, lane_size};
-use rayon::prelude::*;
+use super::team::Team;
 use std::ops::Range;
 use sx_artifact::dtype::DType;
 use sx_artifact::kernel::{Access, Affine, Body, Inst, Mode, Operand, Reg, Store, Val};
@@ -167,8 +167,8 @@ impl Side {
         }
     }
 
-    /// These rows and columns of batch `at` as a matrix; `scratch` takes it if it is packed, on several
-    /// threads if `parallel`.
+    /// These rows and columns of batch `at` as a matrix; `scratch` takes it if it is packed, by all
+    /// of a team if there is one.
     ///
     /// SAFETY: `is_inside` holds, and so do the bounds.
     pub(super) unsafe fn matrix(
@@ -177,7 +177,7 @@ impl Side {
         at: u64,
         [rows, columns]: [Range<u64>; 2],
         scratch: &mut Buffer,
-        parallel: bool,
+        team: Option<&mut Team>,
     ) -> Matrix {
         match self {
             // SAFETY: by the contract.
@@ -191,13 +191,15 @@ impl Side {
                     args.iter().copied().chain([Arg { start, len: elements, shift }]).collect();
                 let run =
                     |rows: Range<u64>| nest.run_part(&args, report, &[at..at + 1, rows, columns.clone()]);
-                let parts = if parallel { rayon::current_num_threads() as u64 * 4 } else { 1 };
                 let size = rows.end - rows.start;
-                match parts.min(size / 16) {
-                    0 | 1 => run(rows),
-                    parts => (0..parts).into_par_iter().for_each(|i| {
-                        run(rows.start + size * i / parts..rows.start + size * (i + 1) / parts);
-                    }),
+                match team {
+                    Some(team) => {
+                        let parts = (team.threads() as u64 * 4).min(size / 16).max(1);
+                        team.each(parts, |i| {
+                            run(rows.start + size * i / parts..rows.start + size * (i + 1) / parts);
+                        });
+                    }
+                    None => run(rows),
                 }
                 Matrix { start: start.cast(), row: *pitch as i64, column: 1 }
             }

@@ -35,16 +35,16 @@ unsafe impl Sync for Matrix {}
 /// Products of few rows are computed by streaming the right operand once.
 pub(super) const FEW: usize = 4;
 
-/// `to = lhs * rhs`, with `m` rows, `n` columns and `k` terms, on `threads` threads (0: on this one).
+/// `to = lhs * rhs`, with `m` rows, `n` columns and `k` terms.
 ///
 /// SAFETY: the matrices are valid for these sizes and `to` overlaps neither operand.
-pub(super) unsafe fn multiply(to: Matrix, lhs: Matrix, rhs: Matrix, [m, n, k]: [usize; 3], threads: usize) {
+pub(super) unsafe fn multiply(to: Matrix, lhs: Matrix, rhs: Matrix, [m, n, k]: [usize; 3]) {
     // SAFETY: by the contract.
     unsafe {
         if m == 0 || n == 0 {
             return;
         }
-        if m <= FEW && k > 0 && threads == 0 && to.column == 1 && (rhs.column == 1 || rhs.row == 1) {
+        if m <= FEW && k > 0 && to.column == 1 && (rhs.column == 1 || rhs.row == 1) {
             return few_rows(to, lhs, rhs, [m, n, k]);
         }
         if k == 0 {
@@ -55,8 +55,6 @@ pub(super) unsafe fn multiply(to: Matrix, lhs: Matrix, rhs: Matrix, [m, n, k]: [
             }
             return;
         }
-        let parallelism =
-            if threads > 1 { gemm::Parallelism::Rayon(threads) } else { gemm::Parallelism::None };
         gemm::gemm(
             m,
             n,
@@ -76,7 +74,7 @@ pub(super) unsafe fn multiply(to: Matrix, lhs: Matrix, rhs: Matrix, [m, n, k]: [
             false,
             false,
             false,
-            parallelism,
+            gemm::Parallelism::None,
         );
     }
 }

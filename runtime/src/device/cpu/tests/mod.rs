@@ -6,6 +6,7 @@ mod random;
 
 use super::buffer::{Arg, Report, Trap};
 use super::launch::Ready;
+use super::team::Team;
 use half::bf16;
 use sx_artifact::dtype::DType;
 use sx_artifact::kernel::{
@@ -97,7 +98,7 @@ pub(super) fn run(kernel: &Kernel, data: &mut [Data]) -> Option<Trap> {
         .map(|data| Arg { len: data.len() as u64, start: super::output::start(data), shift: 0 })
         .collect();
     let report = Report::default();
-    ready.run(&args, &report);
+    ready.run(&args, &report, &mut Team::new());
     assert!(!report.is_outside(), "{kernel:?} reached outside of its buffers");
     report.first_trap()
 }
