@@ -1,6 +1,7 @@
 //! From a body to a [`Nest`]: in which phase each value is computed, and where it is kept. Done once, when a
 //! program is prepared.
 
+use super::ahead::ask_ahead;
 use super::analyse::{self, Values};
 use super::fuse::{Fusion, fusions};
 use super::place::class;
@@ -130,6 +131,7 @@ impl<'a> Compiler<'a> {
         }
         let ops = self.row(self.values.phases)?;
         self.nest.row_ops.push(ops);
+        ask_ahead(&mut self.nest);
         Ok(self.nest)
     }
     /// The values that computing `v` uses.

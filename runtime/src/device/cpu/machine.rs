@@ -1,5 +1,6 @@
 //! Runs a [`Nest`]: walks its rows and blocks and applies its operations to lanes.
 
+use super::ahead::ask;
 use super::buffer::{Arg, Report, Scratch, Trap};
 use super::fold::{ColumnFold, RowFold};
 use super::memory::{self, Grid, LaneIndex, Window};
@@ -386,6 +387,11 @@ impl<'a> Machine<'a> {
                 let offset = offset + self.block * nest.walk.lanes() * size;
                 // SAFETY: a row's blocks have room for what they keep.
                 self.places[to as usize] = unsafe { self.kept.add(offset) };
+            }
+            Op::Ahead { reach, far, lines } => {
+                let reach = &nest.reaches[reach];
+                let at = self.first(reach).wrapping_add(far).wrapping_mul(reach.size as i64);
+                ask(self.args[reach.arg].start.wrapping_offset(at as isize), lines);
             }
             Op::Load { f, to, reach, many } => {
                 let reach = &nest.reaches[reach];

@@ -11,11 +11,13 @@
 //! launch the first by position is reported.
 #![allow(unsafe_code, reason = "lanes are untyped memory, shared between threads that write different parts")]
 
+mod ahead;
 mod analyse;
 mod attention;
 mod buffer;
 mod compile;
 mod contract;
+mod cores;
 mod emit;
 mod fold;
 mod fuse;

@@ -82,6 +82,8 @@ pub(super) enum Op {
     Point { to: Place, reach: usize, many: bool },
     /// Points a place at the block's part of a row's store of values.
     Keep { to: Place, offset: usize, size: usize },
+    /// Asks for lines of memory from `far` elements after an access on.
+    Ahead { reach: usize, far: i64, lines: usize },
     /// Loads along strides.
     Load { f: LoadFn, to: Place, reach: usize, many: bool },
     /// Loads under a guard, or from computed indices.

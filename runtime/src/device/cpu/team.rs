@@ -8,6 +8,7 @@
 //! it. A worker enters a job only by a compare-and-swap that sees it open; the caller closes it and waits until nobody
 //! is inside, so no worker touches a job that is over.
 
+use super::cores;
 use std::any::Any;
 use std::cell::UnsafeCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -54,6 +55,8 @@ struct Job {
     run: unsafe fn(*const (), u64),
     context: *const (),
     tasks: u64,
+    /// The core of the caller.
+    core: Option<usize>,
 }
 
 // SAFETY: the context is a `Sync` closure.
@@ -71,7 +74,7 @@ impl Team {
     }
 
     pub(super) fn of(threads: usize) -> Team {
-        let nothing = Job { run: |_, _| (), context: std::ptr::null(), tasks: 0 };
+        let nothing = Job { run: |_, _| (), context: std::ptr::null(), tasks: 0, core: None };
         let shared = Shared {
             state: AtomicU64::new(0),
             next: AtomicU64::new(0),
@@ -97,7 +100,7 @@ impl Team {
             // SAFETY: by the contract.
             unsafe { (*context.cast::<F>())(at) }
         }
-        let job = Job { run: run::<F>, context: (&raw const task).cast(), tasks };
+        let job = Job { run: run::<F>, context: (&raw const task).cast(), tasks, core: cores::current() };
         self.shared.open(job);
         self.gather((self.threads as u64 - 1).min(tasks - 1) as usize);
         // Closes the job also where a task panics: it borrows from this frame.
@@ -165,7 +168,7 @@ impl Shared {
         self.next.store(0, Ordering::Relaxed);
         let jobs = self.state.load(Ordering::Relaxed) / JOB + 1;
         // One that runs into `OVER` starts again, after some 2^32 launches.
-        self.state.store(jobs % (JOB - 1) * JOB | OPEN, Ordering::SeqCst);
+        self.state.store((jobs % (JOB - 1) * JOB) | OPEN, Ordering::SeqCst);
     }
 
     /// Takes tasks until there are none.
@@ -212,7 +215,10 @@ impl Shared {
     /// Works on the job entered, and leaves it.
     fn help(&self) {
         // SAFETY: the caller waits until this thread has left.
-        let worked = catch_unwind(AssertUnwindSafe(|| unsafe { self.take(*self.job.get()) }));
+        let job = unsafe { *self.job.get() };
+        cores::leave(job.core);
+        // SAFETY: as above.
+        let worked = catch_unwind(AssertUnwindSafe(|| unsafe { self.take(job) }));
         if let Err(panic) = worked {
             *self.panic.lock().unwrap_or_else(|e| e.into_inner()) = Some(panic);
         }
