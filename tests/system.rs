@@ -14,6 +14,7 @@ mod ops;
 mod pages;
 mod recipe;
 mod roundtrip;
+mod sessions;
 mod snapshot;
 mod stages;
 mod text;

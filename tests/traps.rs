@@ -1,24 +1,14 @@
 //! An index outside its axis, on every device: refused by name, position and value.
 
-use sx_artifact::write;
-use sx_compiler::compile::{self, Target};
 use sx_runtime::device::{Device, cpu::Cpu};
 use sx_runtime::{Model, Session, Tensor};
-use sx_tests::{devices, program, root};
+use sx_tests::{devices, program};
 
 /// Rows, a reversed operand, and an operand that the axes of the result do not follow in order.
 const PROGRAM: &str = "
 (defgraph rows ((t [5 3]) (i [4] :i64)) (index t i))
 (defgraph turned ((t [5 3]) (i [2 2] :i64)) (index t (transpose i [1 0])))
 (defgraph row ((t [5]) (i [4] :i64)) (sum (index t i)))";
-
-fn model() -> Model {
-    let checked = program::check("traps.sx", PROGRAM, &root());
-    let module = checked.module.as_ref().unwrap_or_else(|| panic!("{}", checked.rendered()));
-    let compiled = compile::compile(module, &checked.sources, &[Target::Cpu, Target::Wgpu]).expect("it fits");
-    let bytes = write::to_bytes(&compiled.contents(module, &Default::default())).expect("an artifact");
-    Model::from_bytes(bytes).expect("the same artifact")
-}
 
 fn refusal(model: &Model, device: &dyn Device, graph: &str, indices: [i64; 4]) -> String {
     let mut session = Session::new(model, graph, device).expect("it is ready");
@@ -30,7 +20,7 @@ fn refusal(model: &Model, device: &dyn Device, graph: &str, indices: [i64; 4]) -
 
 #[test]
 fn an_index_outside_its_axis_is_told_by_its_position_in_the_operand() {
-    let model = model();
+    let model = program::model("traps.sx", PROGRAM);
     let mut all: Vec<Box<dyn Device>> = vec![Box::new(Cpu)];
     all.extend(devices::wgpu().into_iter().map(|device| Box::new(device) as Box<dyn Device>));
     for device in &all {

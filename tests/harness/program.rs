@@ -4,12 +4,15 @@ use std::path::Path;
 
 use sx_artifact::dtype::DType;
 use sx_artifact::tensor::{Data, Tensor};
+use sx_artifact::write;
+use sx_compiler::compile::{self, Target};
 use sx_compiler::diag::render::{Paint, render_all};
 use sx_compiler::diag::{Sink, Sources};
 use sx_compiler::driver::weights;
 use sx_compiler::eval::{EvalOptions, Loader, Module, evaluate};
 use sx_compiler::fits;
 use sx_compiler::ir::{Graph, NodeId, text};
+use sx_runtime::Model;
 
 use crate::random::Random;
 
@@ -75,6 +78,16 @@ pub fn check(name: &str, text: &str, folder: &Path) -> Checked {
         fits::check(module, &sources, floor.expect("a floor by its name"), &mut sink);
     }
     Checked { sources, sink, module }
+}
+
+/// A program's artifact, opened; it has no parameters.
+pub fn model(name: &str, text: &str) -> Model {
+    let checked = check(name, text, Path::new("."));
+    let module = checked.module.as_ref().unwrap_or_else(|| panic!("{}", checked.rendered()));
+    let compiled = compile::compile(module, &checked.sources, &[Target::Cpu, Target::Wgpu]);
+    let compiled = compiled.unwrap_or_else(|refused| panic!("{}", refused.message));
+    let bytes = write::to_bytes(&compiled.contents(module, &Default::default())).expect("an artifact");
+    Model::from_bytes(bytes).expect("the same artifact")
 }
 
 /// The graph of one expression over inputs, such as `(x [2 3]) (i [2] :i32)`. It keeps no origins, so that it can
