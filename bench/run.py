@@ -200,14 +200,15 @@ def table(rows):
     names = []
     for row in rows:
         names += [n for n in row["median_ms"] if n not in names]
-    lines = ["| case | " + " | ".join(f"{n}, ms" for n in names) + " | sx / best peer | sx / ceiling |"]
-    lines.append("| --- |" + " ---: |" * (len(names) + 2))
+    all_ours = [n for n in names if n.startswith("sx")]
+    heads = [f"{n}, ms" for n in names] + [f"{n} / {what}" for n in all_ours for what in ("best peer", "ceiling")]
+    lines = ["| case | " + " | ".join(heads) + " |", "| --- |" + " ---: |" * len(heads)]
     for row in rows:
         cells = [f"{row['median_ms'][n]:.3g}" if n in row["median_ms"] else "–" for n in names]
-        ours = row.get("sx", {})
-        peer = f"{ours['over_best_peer']:.2f} ({ours['best_peer']})" if "best_peer" in ours else "–"
-        ceiling = f"{ours['over_ceiling']:.2f}" if "over_ceiling" in ours else "–"
-        lines.append(f"| {row['case']} | " + " | ".join(cells) + f" | {peer} | {ceiling} |")
+        for ours in (row.get(n, {}) for n in all_ours):
+            cells.append(f"{ours['over_best_peer']:.2f} ({ours['best_peer']})" if "best_peer" in ours else "–")
+            cells.append(f"{ours['over_ceiling']:.2f}" if "over_ceiling" in ours else "–")
+        lines.append(f"| {row['case']} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
