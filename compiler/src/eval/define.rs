@@ -5,8 +5,8 @@ use super::machine::{Eval, Machine};
 use super::module::Binding;
 use super::scope::Env;
 use super::special::{Special, is_symbol, list_items, special};
-use super::types::{DOMAINS, number};
-use super::value::{AxisName, Closure, Function, Name, Value};
+use super::types::DOMAINS;
+use super::value::{AxisName, Closure, Function, Name, Number, Value};
 use crate::diag::{Code, Diagnostic, Span};
 use crate::ir::{Axis, Dim, Interval};
 use crate::syntax::{Datum, Tree};
@@ -226,7 +226,7 @@ impl Machine<'_> {
 
     fn domain_end(&mut self, tree: &Tree) -> Eval<f64> {
         let value = self.eval(tree, &Env::default())?.single();
-        match number(&value) {
+        match Number::of(&value).map(Number::as_f64) {
             Some(end) if !end.is_nan() => Ok(end),
             _ => {
                 let message =
@@ -343,7 +343,7 @@ impl Machine<'_> {
 
 /// A number as it is, and of anything else its kind.
 fn shown(value: &Value) -> String {
-    match number(value) {
+    match Number::of(value).map(Number::as_f64) {
         Some(_) => value.to_string(),
         None => value.kind().to_string(),
     }

@@ -6,7 +6,7 @@
 //! made and its value becomes one that silences consequences, so that a run finds the mistakes beside it too.
 //!
 //! Read in this order: [`value`], [`scope`], [`machine`] (expressions and calls), `special` (the forms),
-//! `lambda` and `types` (parameters), `module`, `define` and `resolve` (files), `trace` and `graph` (tensors), `builtin`.
+//! `lambda` (parameters) and `types` (what is written beside them), `module`, `define` and `resolve` (files), `trace` and `graph` (tensors), `builtin`.
 
 mod builtin;
 mod bury;

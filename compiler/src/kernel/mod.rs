@@ -1,7 +1,7 @@
 //! Groups of nodes as loops: from a graph to the kernels of a program.
 //!
-//! [`group`] decides which values are stored, by what [`analysis`] knows; every other value is computed inside the
-//! kernels that need it.
+//! [`group`] decides which values are stored, by what [`analysis`] knows (costs, what many kernels need, where to
+//! cut); every other value is computed inside the kernels that need it.
 //! [`lower`] turns one stored value, its *root*, into a kernel by walking down from it: each operand is
 //! evaluated at an [`index::Idx`], affine in the loop coordinates, so that movement (broadcast, transpose,
 //! slice, reshape) costs nothing and never becomes a node of the kernel. [`interpret`] is what a kernel means.

@@ -1,0 +1,102 @@
+//! Where to cut a kernel in two: which value is stored when a root cannot be computed in one kernel.
+
+use super::cost::HEAVY;
+use super::{Analysis, MOST_READS, is_movement};
+use crate::ir::{NodeId, Op, Value};
+use std::collections::BTreeSet;
+
+impl Analysis<'_> {
+    /// Where to cut between `v`, which `root` cannot compute in place, and `root`: the last value before
+    /// `root` that is `v` with elementwise work on top.
+    pub fn cut(&self, v: Value, root: Value) -> Value {
+        let mut cut = v;
+        while let [user] = self.facts.users[cut.node.0 as usize][..] {
+            let node = self.graph.node(user);
+            let elementwise =
+                matches!(node.op, Op::Map(_) | Op::Cast(_) | Op::As(_) | Op::Reshape(_) | Op::Transpose(_));
+            let others = node.args.iter().filter(|arg| arg.node != cut.node);
+            let light = others.clone().all(|&arg| self.cost(arg) < HEAVY);
+            let next = Value::from(user);
+            let same = self.graph.ty(next).count() == self.graph.ty(cut).count();
+            if next == root || self.is_stored(next) || !elementwise || !light || !same {
+                break;
+            }
+            cut = next;
+        }
+        if matches!(self.graph.node(cut.node).op, Op::Reshape(_) | Op::Transpose(_)) { v } else { cut }
+    }
+
+    /// What to store where `root` cannot hold the reduction `v`: the last value before `root` of the shape that
+    /// is reduced in which everything made from `v` comes together, such as a whole softmax or norm; else `v`
+    /// with elementwise work on top.
+    pub fn row_cut(&self, v: Value, root: Value) -> Value {
+        let operand = self.graph.node(v.node).args[0];
+        let shape = self.graph.ty(operand).shape();
+        let rows = self.graph.ty(v).count();
+        let mut best = None;
+        let mut at = v;
+        while let Some(next) = self.meeting_point(at, v, root) {
+            let ty = self.graph.ty(next);
+            let elementwise = matches!(self.graph.node(next.node).op, Op::Map(_) | Op::Cast(_) | Op::As(_));
+            match elementwise && ty.shape() == shape {
+                true => best = Some(next),
+                false if ty.count() == rows || matches!(self.graph.node(next.node).op, Op::Broadcast(_)) => {}
+                false => break,
+            }
+            at = next;
+        }
+        best.unwrap_or_else(|| self.cut(v, root))
+    }
+
+    /// The first value that everything made from `v` passes through, if what lies between is elementwise work
+    /// and reductions like `reduction`, and it is neither stored nor `root`.
+    fn meeting_point(&self, v: Value, reduction: Value, root: Value) -> Option<Value> {
+        let Op::Reduce(like) = &self.graph.node(reduction.node).op else { return None };
+        let mut open: BTreeSet<NodeId> = self.facts.users[v.node.0 as usize].iter().copied().collect();
+        if self.facts.outputs.contains(&v) {
+            return None;
+        }
+        while let Some(first) = open.pop_first() {
+            let value = Value::from(first);
+            let node = self.graph.node(first);
+            let fits = match &node.op {
+                Op::Map(_) | Op::Cast(_) | Op::As(_) | Op::Broadcast(_) => true,
+                Op::Reduce(reduce) => reduce.axes == like.axes,
+                _ => false,
+            };
+            if !fits || value == root || self.is_stored(value) {
+                return None;
+            }
+            if open.is_empty() {
+                return Some(value);
+            }
+            open.extend(&self.facts.users[first.0 as usize]);
+        }
+        None
+    }
+
+    /// The operand of a large kernel whose storing helps most.
+    pub fn costliest_operand(&self, root: Value) -> Option<Value> {
+        let inlined = self.inlined_below(root);
+        let total = inlined.len();
+        let size = |v: &Value| self.inlined_below(*v).len();
+        let computed = |v: &&Value| !is_movement(&self.graph.node(v.node).op) && **v != root;
+        inlined.iter().filter(computed).min_by_key(|v| size(v).abs_diff(total / 2)).copied()
+    }
+
+    /// The operand of a kernel with too many reads whose storing spares most of them.
+    pub fn most_reads_below(&self, root: Value) -> Option<Value> {
+        let reads = |v: &Value| {
+            let inlined = self.inlined_below(*v);
+            let operands = inlined.iter().flat_map(|v| &self.graph.node(v.node).args);
+            operands
+                .filter(|arg| self.is_buffer(**arg))
+                .map(|arg| self.storage(*arg))
+                .collect::<BTreeSet<_>>()
+                .len()
+        };
+        let inlined = self.inlined_below(root);
+        let useful = |v: &&Value| **v != root && (2..=MOST_READS).contains(&reads(v));
+        inlined.iter().filter(useful).max_by_key(|v| reads(v)).copied()
+    }
+}

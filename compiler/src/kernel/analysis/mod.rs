@@ -1,0 +1,214 @@
+//! What is known of a graph while its roots are lowered, for one choice of values that must be stored.
+//!
+//! Nodes that reach fusion have one result each, so whatever is known of a value is kept by its node.
+
+mod answers;
+mod cost;
+mod cut;
+mod share;
+
+pub use self::answers::Answers;
+pub use self::cost::CHEAP;
+
+use self::answers::Asked;
+use self::cost::{HEAVY, own_cost};
+use crate::ir::{Domain, Graph, NodeId, Op, Value};
+use std::collections::{BTreeSet, HashSet};
+use std::rc::Rc;
+use sx_artifact::tensor::Data;
+
+/// The most buffers a kernel reads, so that with its output and the traps it stays within the eight that
+/// WebGPU promises.
+pub const MOST_READS: usize = 6;
+
+/// What is known of a graph whatever is stored.
+pub struct Facts<'a> {
+    graph: &'a Graph,
+    users: Vec<Vec<NodeId>>,
+    outputs: HashSet<Value>,
+    /// What each node costs without its operands.
+    own_costs: Vec<u32>,
+    /// Whether a broadcast repeats a node's value many times over.
+    repeated: Vec<bool>,
+}
+
+/// What is known of a graph while its roots are lowered.
+pub struct Analysis<'a> {
+    facts: Rc<Facts<'a>>,
+    graph: &'a Graph,
+    stored: Vec<bool>,
+    costs: Vec<u32>,
+    asked: Asked,
+}
+
+impl<'a> Facts<'a> {
+    /// The facts of a graph.
+    pub fn new(graph: &'a Graph) -> Facts<'a> {
+        let mut users = vec![Vec::new(); graph.nodes().len()];
+        for id in graph.ids() {
+            for arg in &graph.node(id).args {
+                if users[arg.node.0 as usize].last() != Some(&id) {
+                    users[arg.node.0 as usize].push(id);
+                }
+            }
+        }
+        let count = |id: NodeId| graph.ty(id.into()).count();
+        let repeats = |id: NodeId, user: &NodeId| {
+            matches!(graph.node(*user).op, Op::Broadcast(_)) && count(*user) >= count(id).saturating_mul(8)
+        };
+        let repeated = graph
+            .ids()
+            .map(|id| count(id) > 1 && users[id.0 as usize].iter().any(|user| repeats(id, user)))
+            .collect();
+        let outputs = graph.outputs.iter().map(|output| output.value).collect();
+        let own_costs = graph.nodes().iter().map(|node| own_cost(&node.op)).collect();
+        Facts { graph, users, outputs, own_costs, repeated }
+    }
+}
+
+impl<'a> Analysis<'a> {
+    /// What holds where the outputs and the values of `forced` are stored.
+    pub fn new(facts: &Rc<Facts<'a>>, forced: &BTreeSet<Value>) -> Analysis<'a> {
+        let graph = facts.graph;
+        let nodes = graph.nodes().len();
+        let (stored, asked) = (vec![false; nodes], Asked::of(nodes));
+        let mut analysis = Analysis { facts: Rc::clone(facts), graph, stored, costs: Vec::new(), asked };
+        let outputs = facts.outputs.iter().filter(|v| !is_source(graph, **v));
+        for v in forced.iter().chain(outputs) {
+            analysis.stored[v.node.0 as usize] = true;
+        }
+        analysis.costs = analysis.count_costs();
+        analysis.store_what_many_need(forced);
+        analysis
+    }
+
+    fn stores(&self, id: NodeId) -> bool {
+        self.stored[id.0 as usize]
+    }
+
+    fn cost_of(&self, id: NodeId) -> u32 {
+        if self.stores(id) { 0 } else { self.costs[id.0 as usize] }
+    }
+
+    /// Whether a kernel of its own stores this value.
+    pub fn is_stored(&self, v: Value) -> bool {
+        debug_assert_eq!(v.result, 0, "a node that reaches fusion has one result");
+        self.asked.about_storing(v.node);
+        self.stores(v.node)
+    }
+
+    /// The value in whose buffer `v` is: a reshape of a buffer is that buffer.
+    pub fn storage(&self, v: Value) -> Value {
+        let node = self.graph.node(v.node);
+        match node.op {
+            Op::Reshape(_) | Op::As(_) if self.is_buffer(node.args[0]) => self.storage(node.args[0]),
+            _ => v,
+        }
+    }
+
+    fn is_buffer(&self, v: Value) -> bool {
+        let node = self.graph.node(v.node);
+        self.stores(v.node)
+            || is_source(self.graph, v)
+            || (matches!(node.op, Op::Reshape(_) | Op::As(_)) && self.is_buffer(node.args[0]))
+    }
+
+    /// Roughly how many operations computing `v` in place takes.
+    pub fn cost(&self, v: Value) -> u32 {
+        self.asked.about_cost(v.node);
+        self.cost_of(v.node)
+    }
+
+    fn count_costs(&self) -> Vec<u32> {
+        let mut costs: Vec<u32> = Vec::with_capacity(self.stored.len());
+        for (node, &own) in self.graph.nodes().iter().zip(&self.facts.own_costs) {
+            let below = |total: u32, arg: &Value| match self.stores(arg.node) {
+                true => total,
+                false => total.saturating_add(costs[arg.node.0 as usize]),
+            };
+            costs.push(node.args.iter().fold(own, below));
+        }
+        costs
+    }
+
+    /// Whether a costly value without reductions is repeated many times over by a broadcast.
+    fn is_blown_up(&self, id: NodeId) -> bool {
+        self.facts.repeated[id.0 as usize] && (4..HEAVY).contains(&self.costs[id.0 as usize])
+    }
+
+    /// What `v` is a view of, if that is neither stored nor a source.
+    pub fn computed_behind_views(&self, v: Value) -> Option<Value> {
+        if self.is_stored(v) || is_source(self.graph, v) {
+            return None;
+        }
+        let node = self.graph.node(v.node);
+        match node.op {
+            Op::Reshape(_) | Op::As(_) | Op::Transpose(_) | Op::Slice(_) | Op::Broadcast(_) => {
+                self.computed_behind_views(node.args[0])
+            }
+            _ => Some(v),
+        }
+    }
+
+    /// What must be stored before `v` can be an operand of a product, which reads it many times.
+    pub fn too_costly_for_operand(&self, v: Value, root: Value) -> Option<Value> {
+        let costly = self.cost(v) > CHEAP;
+        self.computed_behind_views(v).filter(|&computed| costly && computed != root)
+    }
+
+    /// Whether every element of `ids` is known to be in `0..size`: by validation or by construction.
+    pub fn proven_below(&self, ids: Value, size: u64) -> bool {
+        let node = self.graph.node(ids.node);
+        match &node.op {
+            Op::Input(_) => matches!(&self.graph.ty(ids).domain, Domain::Index(dim) if dim.size <= size),
+            Op::Iota(iota) => iota.dims[iota.axis].size <= size,
+            Op::Constant(constant) => match constant.value.data() {
+                Data::I32(v) => v.iter().all(|&x| x >= 0 && (x as u64) < size),
+                Data::I64(v) => v.iter().all(|&x| x >= 0 && (x as u64) < size),
+                Data::F32(_) | Data::Bf16(_) | Data::Bool(_) => false,
+            },
+            Op::Reshape(_) | Op::Broadcast(_) | Op::Transpose(_) | Op::Slice(_) | Op::As(_) => {
+                self.proven_below(node.args[0], size)
+            }
+            Op::Concat(_) => node.args.iter().all(|&arg| self.proven_below(arg, size)),
+            _ => false,
+        }
+    }
+
+    /// Whether this product is the second of an attention.
+    pub fn is_attention(&self, id: NodeId) -> bool {
+        let weights = self.graph.node(id).args[0];
+        matches!(self.graph.node(weights.node).op, Op::Composite(_))
+    }
+
+    /// Whether computing `v` computes `node` in place.
+    pub fn computes(&self, v: Value, node: NodeId) -> bool {
+        self.inlined_below(v).iter().any(|value| value.node == node)
+    }
+
+    /// Every value that computing `v` computes in place, `v` among them.
+    fn inlined_below(&self, v: Value) -> BTreeSet<Value> {
+        let mut found = BTreeSet::from([v]);
+        let mut waiting = vec![v];
+        while let Some(v) = waiting.pop() {
+            for &arg in &self.graph.node(v.node).args {
+                if !self.is_stored(arg) && !is_source(self.graph, arg) && found.insert(arg) {
+                    waiting.push(arg);
+                }
+            }
+        }
+        found
+    }
+}
+
+/// Whether a value is there before anything runs.
+pub fn is_source(graph: &Graph, v: Value) -> bool {
+    matches!(graph.node(v.node).op, Op::Input(_) | Op::Param(_) | Op::Context(_) | Op::Constant(_))
+}
+
+fn is_movement(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Broadcast(_) | Op::Reshape(_) | Op::Transpose(_) | Op::Slice(_) | Op::As(_) | Op::Iota(_)
+    )
+}

@@ -1,0 +1,101 @@
+//! Matrix products: the one a kernel is built around, its operands, and what follows it.
+
+use super::{AxisKey, Lowered, Lowering, Retry};
+use crate::ir::{NodeId, Value};
+use crate::kernel::body::BodyBuilder;
+use crate::kernel::finish;
+use crate::kernel::index::{Idx, Term};
+use std::collections::HashSet;
+use sx_artifact::kernel::{Inst, Reg, Val};
+
+/// The matrix product a kernel is built around.
+#[derive(Clone, Debug)]
+pub struct Product {
+    /// The node.
+    pub node: NodeId,
+    /// The position on each axis of its result.
+    pub at: Vec<Idx>,
+}
+
+impl Lowering<'_> {
+    pub(super) fn matmul(
+        &mut self,
+        v: Value,
+        out_f32: bool,
+        at: &[Idx],
+        guard: Option<Val>,
+    ) -> Result<Val, Retry> {
+        let met = Product { node: v.node, at: at.to_vec() };
+        let slot = if self.in_score { &self.scores } else { &self.product };
+        let fits = guard.is_none()
+            && self.along.is_none()
+            && slot.is_none()
+            && (self.in_score || self.covers_space(v, at));
+        if !fits {
+            return Err(Retry::Store(self.analysis.cut(v, self.root)));
+        }
+        if self.in_score {
+            self.scores = Some(met);
+        } else {
+            self.product = Some(met);
+        }
+        let (ty, operand) = (self.graph.ty(v), self.graph.ty(self.graph.node(v.node).args[0]));
+        let reg = Reg::of(operand.dtype);
+        let acc = self.body.inst(Inst::Acc { reg }, reg);
+        Ok(if out_f32 { acc } else { self.body.rounded(acc, ty.dtype) })
+    }
+
+    /// Whether each element of `v` is met exactly once as the coordinates run.
+    fn covers_space(&self, v: Value, at: &[Idx]) -> bool {
+        let mut seen = HashSet::new();
+        for (idx, dim) in at.iter().zip(&self.graph.ty(v).dims) {
+            let mut terms = idx.terms.clone();
+            terms.sort_by_key(|t| t.1);
+            let mut reach = 1;
+            for (term, factor) in terms {
+                let Term::Coord(coord) = term else { return false };
+                if factor != reach || !seen.insert(coord) {
+                    return false;
+                }
+                reach *= self.space.size(coord) as i64;
+            }
+            if idx.offset != 0 || reach != dim.size as i64 {
+                return false;
+            }
+        }
+        seen.len() == self.space.len()
+    }
+
+    pub(super) fn contract(&mut self, product: Product, at: &[Idx], result: Val) -> Result<Lowered, Retry> {
+        let node = self.graph.node(product.node);
+        let k = self.graph.ty(node.args[0]).dims.last().map_or(1, |d| d.size);
+        let rank = product.at.len();
+        let (batch, row, column) = (&product.at[..rank - 2], &product.at[rank - 2], &product.at[rank - 1]);
+        let summed = self.new_axis(AxisKey::Summed, k);
+        let epilogue = std::mem::take(&mut self.body);
+        let left: Vec<Idx> = batch.iter().cloned().chain([row.clone(), summed.clone()]).collect();
+        let (lhs, lhs_value) = self.operand(node.args[0], &left)?;
+        let right: Vec<Idx> = batch.iter().cloned().chain([summed.clone(), column.clone()]).collect();
+        let (rhs, rhs_value) = self.operand(node.args[1], &right)?;
+        let parts =
+            finish::ContractParts { product: &product, summed, lhs, lhs_value, rhs, rhs_value, epilogue };
+        Ok(finish::contract_kernel(self, parts, at, result))
+    }
+
+    /// The code of an operand of a product, in a body of its own.
+    pub fn operand(&mut self, operand: Value, at: &[Idx]) -> Result<(BodyBuilder, Val), Retry> {
+        if let Some(costly) = self.analysis.too_costly_for_operand(operand, self.root) {
+            return Err(Retry::Store(costly));
+        }
+        self.memo.clear();
+        let outer = std::mem::take(&mut self.body);
+        let value = self.value(operand, at, None)?;
+        Ok((std::mem::replace(&mut self.body, outer), value))
+    }
+
+    /// Starts an empty body, and forgets what the old one computed; gives the old one.
+    pub fn new_body(&mut self) -> BodyBuilder {
+        self.memo.clear();
+        std::mem::take(&mut self.body)
+    }
+}
