@@ -82,6 +82,21 @@ const ROWS: [&str; 8] = [
     "(std x :axes [-1])",
 ];
 
+fn launches(graph: &sx_compiler::ir::Graph) -> usize {
+    let program = compiled::planned(graph).expect("a valid program").program;
+    program.steps.iter().filter(|step| matches!(step, Step::Launch(_))).count()
+}
+
+/// What is reduced over the rows afterwards comes from one launch as well.
+#[test]
+fn a_sum_over_rows_is_one_launch_more() {
+    for body in ROWS.iter().chain(&["(logsumexp x :axes [-1])", "(var x :axes [-1])"]) {
+        let given = "(x [30 100]) (ids [30] :i32) (scale [100]) (shift [100])";
+        let graph = program::graph(given, &format!("(mean {body})"));
+        assert!(launches(&graph) <= 2, "{} launches of the mean of {body}", launches(&graph));
+    }
+}
+
 /// How many rows, and their length: as long as they get in one launch, and a prime number of elements.
 const SIZES: [(u64, u64); 3] = [(1, 65_536), (3, 65_521), (33, 65_536)];
 
@@ -96,9 +111,7 @@ fn a_function_over_long_rows_is_one_launch_and_right_on_every_device() {
                 format!("(x [{rows} {length}]) (ids [{rows}] :i32) (scale [{length}]) (shift [{length}])");
             let graph = program::graph(&given, body);
             let inputs = program::values(&graph, length as usize);
-            let program = compiled::planned(&graph).expect("a valid program").program;
-            let launches = program.steps.iter().filter(|step| matches!(step, Step::Launch(_))).count();
-            assert_eq!(launches, 1, "launches of {body} over {rows} rows of {length}");
+            assert_eq!(launches(&graph), 1, "launches of {body} over {rows} rows of {length}");
             let want = sx_tests::reference(&graph, &inputs).expect("nothing traps").remove(0);
             for device in &devices {
                 let got = compiled::on_device(*device, &graph, &inputs);

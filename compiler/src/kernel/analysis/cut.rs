@@ -26,41 +26,51 @@ impl Analysis<'_> {
         if matches!(self.graph.node(cut.node).op, Op::Reshape(_) | Op::Transpose(_)) { v } else { cut }
     }
 
-    /// What to store where `root` cannot hold the reduction `v`: the last value before `root` of the shape that
-    /// is reduced in which everything made from `v` comes together, such as a whole softmax or norm; else `v`
-    /// with elementwise work on top.
+    /// What to store where `root` cannot hold the reduction `v`: the last value before `root` in which everything made
+    /// from `v` comes together, of the shape that is reduced, such as a whole softmax or norm; else with one element
+    /// a row that took several reductions, such as a row's cross-entropy; else `v` with elementwise work on top.
     pub fn row_cut(&self, v: Value, root: Value) -> Value {
         let operand = self.graph.node(v.node).args[0];
         let shape = self.graph.ty(operand).shape();
         let rows = self.graph.ty(v).count();
-        let mut best = None;
+        let is_reduction = |v: &Value| matches!(self.graph.node(v.node).op, Op::Reduce(_));
+        let mut reductions = self.inlined_below(operand).iter().any(is_reduction);
+        let (mut whole, mut of_row) = (None, None);
         let mut at = v;
-        while let Some(next) = self.meeting_point(at, v, root) {
+        while let Some((next, reduces)) = self.meeting_point(at, v, root) {
             let ty = self.graph.ty(next);
+            reductions |= reduces;
             let elementwise = matches!(self.graph.node(next.node).op, Op::Map(_) | Op::Cast(_) | Op::As(_));
             match elementwise && ty.shape() == shape {
-                true => best = Some(next),
-                false if ty.count() == rows || matches!(self.graph.node(next.node).op, Op::Broadcast(_)) => {}
+                true => whole = Some(next),
+                false if ty.count() == rows => {
+                    of_row = (elementwise && reductions).then_some(next).or(of_row)
+                }
+                false if matches!(self.graph.node(next.node).op, Op::Broadcast(_)) => {}
                 false => break,
             }
             at = next;
         }
-        best.unwrap_or_else(|| self.cut(v, root))
+        whole.or(of_row).unwrap_or_else(|| self.cut(v, root))
     }
 
     /// The first value that everything made from `v` passes through, if what lies between is elementwise work
-    /// and reductions like `reduction`, and it is neither stored nor `root`.
-    fn meeting_point(&self, v: Value, reduction: Value, root: Value) -> Option<Value> {
+    /// and reductions like `reduction`, and it is neither stored nor `root`; and whether there are such reductions.
+    fn meeting_point(&self, v: Value, reduction: Value, root: Value) -> Option<(Value, bool)> {
         let Op::Reduce(like) = &self.graph.node(reduction.node).op else { return None };
         let mut open: BTreeSet<NodeId> = self.facts.users[v.node.0 as usize].iter().copied().collect();
         if self.facts.outputs.contains(&v) {
             return None;
         }
+        let rows = self.graph.ty(reduction).count();
+        let mut reduces = false;
         while let Some(first) = open.pop_first() {
             let value = Value::from(first);
             let node = self.graph.node(first);
+            reduces |= matches!(node.op, Op::Reduce(_));
             let fits = match &node.op {
                 Op::Map(_) | Op::Cast(_) | Op::As(_) | Op::Broadcast(_) => true,
+                Op::Reshape(_) => self.graph.ty(value).count() == rows,
                 Op::Reduce(reduce) => reduce.axes == like.axes,
                 _ => false,
             };
@@ -68,7 +78,7 @@ impl Analysis<'_> {
                 return None;
             }
             if open.is_empty() {
-                return Some(value);
+                return Some((value, reduces));
             }
             open.extend(&self.facts.users[first.0 as usize]);
         }

@@ -24,9 +24,9 @@ impl Lowering<'_> {
         }
         let operand = self.graph.node(v.node).args[0];
         let operand_ty = self.graph.ty(operand);
-        let instead = self.analysis.row_cut(v, self.root);
+        let instead = |walk: &Self| walk.analysis.row_cut(v, walk.root);
         if guard.is_some() || self.product.is_some() || at.iter().any(Idx::is_gathered) {
-            return Err(Retry::Store(instead));
+            return Err(Retry::Store(instead(self)));
         }
         let reduced: Vec<u64> = reduce.axes.iter().map(|&axis| operand_ty.dims[axis].size).collect();
         if reduced.contains(&0) {
@@ -34,11 +34,11 @@ impl Lowering<'_> {
         }
         let depends: HashSet<u32> = at.iter().flat_map(Idx::coords).collect();
         if !self.choose_along(&depends, &reduced) {
-            return Err(Retry::Store(instead));
+            return Err(Retry::Store(instead(self)));
         }
         let along = self.along.clone().unwrap_or_default();
         let inner = unflatten(&self.position_along(&along), &reduced, &self.space)
-            .map_err(|problem| self.realigned(problem, instead))?;
+            .map_err(|problem| self.realigned(problem, instead(self)))?;
         let x = self.value(operand, &unreduced(reduce, at, &inner, operand_ty.rank()), None)?;
         let folded = self.fold(reduce.op, x, reduced.iter().product(), &along);
         Ok(self.body.rounded(folded, self.graph.ty(v).dtype))
