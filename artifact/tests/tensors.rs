@@ -99,6 +99,24 @@ fn values_on_the_command_line() {
     }
 }
 
+/// What an f32 literal is to a bf16 input an f32 file is too: exact, or rounded where that is allowed.
+#[test]
+fn literals_are_rounded_where_it_is_allowed() {
+    let load = |text: &str, dtype, rounding| {
+        let value = Value::parse(text).expect("a literal");
+        value.load(&want(dtype, &[2], None), rounding).map_err(|error| error.to_string())
+    };
+    let bf16s = |values: [f32; 2]| Tensor::new(&[2], Data::Bf16(values.map(bf16::from_f32).to_vec()));
+    assert_eq!(load("2:f32=1 0.5", DType::Bf16, Rounding::Refuse), Ok(bf16s([1.0, 0.5])));
+    assert_eq!(load("2:f32=1 0.1", DType::Bf16, Rounding::Round), Ok(bf16s([1.0, 0.1])));
+    let message = load("2:f32=1 0.1", DType::Bf16, Rounding::Refuse).expect_err("0.1 is no bf16");
+    assert!(message.contains("has 0.1 at [1]") && message.contains("`--round-inputs`"), "{message}");
+    let widened = Tensor::new(&[2], Data::F32(vec![1.0, bf16::from_f32(0.1).to_f32()]));
+    assert_eq!(load("2:bf16=1 0.1", DType::F32, Rounding::Refuse), Ok(widened));
+    let message = load("2:i64=1 3000000000", DType::I32, Rounding::Round).expect_err("that is no i32");
+    assert!(message.contains("has 3000000000 at [1]"), "{message}");
+}
+
 #[test]
 fn domains_are_checked_and_random_values_lie_in_them() {
     let range = |low: Option<f64>, high: Option<f64>, open| Check::Range {
@@ -185,4 +203,45 @@ fn written_files_are_read_again() {
         }
         _ => eprintln!("skipped: NumPy is not installed"),
     }
+}
+
+/// What NumPy would not write is refused, not read by halves.
+#[test]
+fn files_that_are_not_whole_and_single_are_refused() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = |name: &str| folder.path().join(name);
+    let write = |name: &str, bytes: &[u8]| std::fs::write(path(name), bytes).expect("there is room");
+    let read = |name: &str| std::fs::read(path(name)).expect("it was written");
+    let tensor = Tensor::new(&[2], Data::F32(vec![1.0, 2.0]));
+    tensor_file::save(&path("one.npy"), &[("a", &tensor)]).expect("there is room");
+    tensor_file::save(&path("two.npz"), &[("a", &tensor), ("b", &tensor)]).expect("there is room");
+
+    write("more.npy", &[&read("one.npy")[..], b"more"].concat());
+    // Both the entry's own header and the directory name `b.npy`: both now say `a.npy`.
+    let two = read("two.npz");
+    let replaced = |from: &[u8], to: &[u8]| {
+        let mut bytes = two.clone();
+        while let Some(at) = bytes.windows(from.len()).rposition(|part| part == from) {
+            bytes[at..at + from.len()].copy_from_slice(to);
+        }
+        bytes
+    };
+    write("twice.npz", &replaced(b"b.npy", b"a.npy"));
+    let mut changed = two.clone();
+    let at = changed.windows(4).rposition(|four| four == 2.0f32.to_le_bytes()).expect("an element");
+    changed[at] ^= 1;
+    write("changed.npz", &changed);
+
+    let cases = [
+        ("@more.npy", "its header says [2] of `<f4` and 12 bytes follow"),
+        ("@twice.npz:a", "two of its tensors have the same name; save it again"),
+        ("@changed.npz:b", "`b` cannot be unpacked"),
+    ];
+    for (text, part) in cases {
+        let file = text.replace('@', &format!("@{}/", folder.path().display()));
+        let value = Value::parse(&file).expect("a file");
+        let error = value.load(&want(DType::F32, &[2], None), Rounding::Refuse).expect_err(text);
+        assert!(error.to_string().contains(part), "{text}: {error}");
+    }
+    assert!(tensor_file::names(&path("twice.npz")).is_err());
 }

@@ -1,6 +1,6 @@
 //! Values as they stand on a command line: numbers, tensors, files, and random ones.
 
-use super::raw::{bf16_of, mismatch};
+use super::raw::{Raw, bf16_of, mismatch};
 use super::{Error, Mismatch, Rounding, Want, check, random, with_raw};
 use crate::dtype::DType;
 use crate::tensor::{Data, Tensor};
@@ -60,8 +60,8 @@ impl Value {
     /// The tensor that an input wants, made of this value.
     pub fn load(&self, want: &Want<'_>, rounding: Rounding) -> Result<Tensor, Error> {
         match self {
-            Value::Number(text) => from_text(want, &[], None, std::slice::from_ref(text)),
-            Value::Literal { shape, dtype, elements } => from_text(want, shape, *dtype, elements),
+            Value::Number(text) => from_text(want, rounding, &[], None, std::slice::from_ref(text)),
+            Value::Literal { shape, dtype, elements } => from_text(want, rounding, shape, *dtype, elements),
             Value::File { path, key } => {
                 with_raw(path, key.as_deref(), want.name, |raw| raw.convert(want, rounding))
             }
@@ -128,6 +128,7 @@ fn literal(text: &str, head: &str, elements: &str) -> Result<Value, Error> {
 
 fn from_text(
     want: &Want<'_>,
+    rounding: Rounding,
     shape: &[u64],
     dtype: Option<DType>,
     elements: &[String],
@@ -137,12 +138,23 @@ fn from_text(
         return Err(mismatch(want, Mismatch::Shape { expected, found }));
     }
     let written = dtype.unwrap_or(want.dtype);
-    // Integers of either width stand for each other where the values fit, as they do in files.
-    if written != want.dtype && !(written.is_int() && want.dtype.is_int()) {
+    // Widths stand for each other as they do in files.
+    let related = written.is_int() && want.dtype.is_int() || written.is_float() && want.dtype.is_float();
+    if written != want.dtype && !related {
         let found = written.name().to_owned();
         let help = "leave the dtype out to use the input's";
         return Err(mismatch(want, Mismatch::DType { expected: want.dtype, found, help }));
     }
+    let tensor = Tensor::new(shape, parsed(want, written, elements)?);
+    if written != want.dtype {
+        return Raw::of(&tensor).convert(want, rounding);
+    }
+    check::demand(want, &tensor)?;
+    Ok(tensor)
+}
+
+/// The elements, each the nearest value of the dtype they are written as.
+fn parsed(want: &Want<'_>, written: DType, elements: &[String]) -> Result<Data, Error> {
     macro_rules! all {
         ($parse:expr, $what:literal) => {
             elements
@@ -155,16 +167,13 @@ fn from_text(
                 .collect::<Result<Vec<_>, Error>>()?
         };
     }
-    let data = match want.dtype {
+    Ok(match written {
         DType::F32 => Data::F32(all!(|text: &str| text.parse().ok(), "a number")),
         DType::Bf16 => Data::Bf16(all!(|text: &str| text.parse().ok().map(bf16_of), "a number")),
         DType::I32 => Data::I32(all!(|text: &str| text.parse().ok(), "a whole number that fits i32")),
         DType::I64 => Data::I64(all!(|text: &str| text.parse().ok(), "a whole number that fits i64")),
         DType::Bool => Data::Bool(all!(truth, "true or false")),
-    };
-    let tensor = Tensor::new(shape, data);
-    check::demand(want, &tensor)?;
-    Ok(tensor)
+    })
 }
 
 fn truth(text: &str) -> Option<bool> {

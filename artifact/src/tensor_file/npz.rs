@@ -14,13 +14,26 @@ fn archive<'a>(path: &Path, bytes: &'a [u8]) -> Result<ZipArchive<Cursor<&'a [u8
         .map_err(|error| Error::file(path, format!("it is not an npz file: {error}")))
 }
 
-/// The names of its tensors.
+/// The names of its tensors, each of which stands there once.
 pub(super) fn names(path: &Path, bytes: &[u8]) -> Result<Vec<String>, Error> {
     let archive = archive(path, bytes)?;
-    let mut names = Vec::new();
+    // The archive keeps the last of two entries with one name: only how many there were is known.
+    if archive.has_duplicate_names() {
+        return Err(Error::file(
+            path,
+            "two of its tensors have the same name; save it again with one of each",
+        ));
+    }
+    let mut names: Vec<String> = Vec::new();
     for name in archive.file_names() {
         let name = name.map_err(|error| Error::file(path, format!("it is not an npz file: {error}")))?;
-        names.push(name.strip_suffix(".npy").unwrap_or(&name).to_owned());
+        let name = name.strip_suffix(".npy").unwrap_or(&name);
+        // `a.npy` and `a` are one name.
+        if names.iter().any(|known| known == name) {
+            let what = format!("the tensor `{name}` stands twice in it; save it again with one of each");
+            return Err(Error::file(path, what));
+        }
+        names.push(name.to_owned());
     }
     Ok(names)
 }
@@ -34,8 +47,14 @@ pub(super) fn entry(path: &Path, bytes: &[u8], key: &str) -> Result<Vec<u8>, Err
     let file = archive.by_name(name).map_err(|error| damaged(error.to_string()))?;
     let size = file.size();
     let mut content = Vec::new();
-    // A reader that is told a size takes no more than that, whatever the compressed bytes unfold to.
-    file.take(size).read_to_end(&mut content).map_err(|error| damaged(error.to_string()))?;
+    // A byte more than the size it states, whatever the compressed bytes unfold to: only at its end is the
+    // checksum compared.
+    file.take(size.saturating_add(1))
+        .read_to_end(&mut content)
+        .map_err(|error| damaged(error.to_string()))?;
+    if content.len() as u64 != size {
+        return Err(damaged(format!("it is not of the {size} bytes that it states; save it again")));
+    }
     Ok(content)
 }
 

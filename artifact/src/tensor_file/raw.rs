@@ -70,7 +70,19 @@ pub struct Raw<'a> {
     pub bytes: Cow<'a, [u8]>,
 }
 
-impl Raw<'_> {
+impl<'a> Raw<'a> {
+    /// A tensor of ours, to be converted by the rules for those of files.
+    pub(super) fn of(tensor: &'a Tensor) -> Raw<'a> {
+        let kind = match tensor.dtype() {
+            DType::F32 => RawKind::F32,
+            DType::Bf16 => RawKind::Bf16,
+            DType::I32 => RawKind::I32,
+            DType::I64 => RawKind::I64,
+            DType::Bool => RawKind::Bool,
+        };
+        Raw { kind, shape: tensor.shape().to_vec(), bytes: Cow::Borrowed(tensor.bytes()) }
+    }
+
     /// The tensor that `want` describes, if this is one without loss (or `rounding` allows it).
     pub fn convert(&self, want: &Want<'_>, rounding: Rounding) -> Result<Tensor, Error> {
         if self.shape != want.shape {
