@@ -6,6 +6,7 @@
 
 pub mod check;
 pub mod error;
+pub mod json;
 mod literal;
 pub mod npy;
 pub mod npz;

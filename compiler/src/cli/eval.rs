@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use sx_artifact::tensor::{Data, Tensor};
-use sx_artifact::tensor_file::{self, Rounding, Value, Want, print};
+use sx_artifact::tensor_file::{self, Rounding, Value, Want, json, print};
 
 use super::args::Eval;
 use super::{Exit, Failure, Terminal, check};
@@ -189,7 +189,7 @@ fn show(outputs: &[(&str, &Tensor)], args: &Eval, terminal: &Terminal) -> Result
                     "name": name,
                     "shape": tensor.shape(),
                     "dtype": tensor.dtype().to_string(),
-                    "values": values(tensor),
+                    "values": json::elements(tensor),
                 })
             })
             .collect();
@@ -201,18 +201,6 @@ fn show(outputs: &[(&str, &Tensor)], args: &Eval, terminal: &Terminal) -> Result
         }
     }
     Ok(())
-}
-
-/// Row-major; what JSON has no number for is text: `"nan"`, `"inf"`, `"-inf"`.
-fn values(tensor: &Tensor) -> Vec<serde_json::Value> {
-    let float = |x: f32| if x.is_finite() { json!(x) } else { json!(print::float(x)) };
-    match tensor.data() {
-        Data::F32(v) => v.iter().map(|x| float(*x)).collect(),
-        Data::Bf16(v) => v.iter().map(|x| float(x.to_f32())).collect(),
-        Data::I32(v) => v.iter().map(|x| json!(x)).collect(),
-        Data::I64(v) => v.iter().map(|x| json!(x)).collect(),
-        Data::Bool(v) => v.iter().map(|x| json!(x)).collect(),
-    }
 }
 
 fn fault(error: tensor_file::Error) -> Failure {
