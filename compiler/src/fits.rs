@@ -125,32 +125,44 @@ fn kernels(planned: &Planned, code: &WgpuCode, floor: &Floor) -> Vec<Diagnostic>
             let first = variants.clone().next()?;
             if variants.any(|variant| excess(variant, floor).is_none()) { None } else { excess(first, floor) }
         });
-        let Some((what, needed, most)) = excess else { continue };
+        let Some(Excess { what, needed, most, grows }) = excess else { continue };
         let message =
             format!("the kernel `{}` needs {needed} {what}, and `{}` has {most}", kernel.name, floor.name);
+        let step = if grows { "use smaller sizes" } else { "where a device has no more, use `--device cpu`" };
+        let help = format!("{step}; `sxrun devices FILE.sxa` compares with a machine's own devices");
         found.push(Diagnostic {
             code: Code::FitKernel,
             message,
             span: planned.kernel_span(at),
             notes: Vec::new(),
-            help: None,
+            help: Some(help),
         });
     }
     found
 }
 
-/// What a variant needs more of than the floor has, how much, and how much there is.
-fn excess(variant: &Variant, floor: &Floor) -> Option<(&'static str, u64, u64)> {
+/// What a variant needs more of than the floor has.
+struct Excess {
+    what: &'static str,
+    needed: u64,
+    most: u64,
+    /// Whether it grows with the sizes of the tensors.
+    grows: bool,
+}
+
+/// The first thing of which the floor has less than the variant needs.
+fn excess(variant: &Variant, floor: &Floor) -> Option<Excess> {
     let needs = &variant.needs;
     let groups = variant.dispatches.iter().flat_map(|dispatch| dispatch.groups).max().unwrap_or(0);
     let between = variant.scratch.iter().copied().max().unwrap_or(0);
-    let pairs = [
-        ("storage buffers", u64::from(needs.storage_buffers), u64::from(floor.storage_buffers)),
-        ("bytes in a binding", needs.binding_bytes, floor.binding_bytes),
-        ("bytes in a buffer between its dispatches", between, floor.buffer_bytes),
-        ("bytes of workgroup memory", u64::from(needs.workgroup_bytes), u64::from(floor.workgroup_bytes)),
-        ("invocations in a workgroup", u64::from(needs.invocations), u64::from(floor.invocations)),
-        ("workgroups in a dispatch", u64::from(groups), u64::from(floor.groups)),
+    let row = |what, needed, most, grows| Excess { what, needed, most, grows };
+    let rows = [
+        row("storage buffers", needs.storage_buffers.into(), floor.storage_buffers.into(), false),
+        row("bytes in a binding", needs.binding_bytes, floor.binding_bytes, true),
+        row("bytes in a buffer between its dispatches", between, floor.buffer_bytes, true),
+        row("bytes of workgroup memory", needs.workgroup_bytes.into(), floor.workgroup_bytes.into(), false),
+        row("invocations in a workgroup", needs.invocations.into(), floor.invocations.into(), false),
+        row("workgroups in a dispatch", groups.into(), floor.groups.into(), true),
     ];
-    pairs.into_iter().find(|(_, needed, most)| needed > most)
+    rows.into_iter().find(|row| row.needed > row.most)
 }
