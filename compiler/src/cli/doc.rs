@@ -1,4 +1,4 @@
-//! `sxc doc`: what there is to say about an operation, a function or a form.
+//! `sxc doc`: what there is to say about an operation, a function, a form or another word.
 
 use serde_json::json;
 
@@ -48,6 +48,7 @@ fn record(doc: &eval::Doc) -> serde_json::Value {
         "name": doc.name,
         "module": doc.module,
         "signature": doc.signature,
+        "optional": doc.optional.iter().map(|it| json!({ "name": it.name, "default": it.default })).collect::<Vec<_>>(),
         "summary": doc.summary,
         "example": doc.example,
     })
@@ -55,6 +56,13 @@ fn record(doc: &eval::Doc) -> serde_json::Value {
 
 fn page(doc: &eval::Doc) -> String {
     let mut page = format!("{}\n\n{}\n", doc.signature, doc.summary);
+    if !doc.optional.is_empty() {
+        let each = doc.optional.iter().map(|it| match it.default.as_deref().filter(|it| *it != "nil") {
+            Some(default) => format!("{} (then {default})", it.name),
+            None => it.name.clone(),
+        });
+        page += &format!("\nMay be left out: {}.\n", each.collect::<Vec<_>>().join(", "));
+    }
     if let Some(module) = &doc.module {
         page += &format!("\nImport it with (import {module}).\n");
     }

@@ -1,11 +1,12 @@
-//! What there is to say about each form and function: from the tables, and from the library's own text.
+//! What there is to say about each name of the language: from the tables, and from the library's own text.
 
 use super::module::LIBRARY;
+use super::words::{WORDS, Word};
 use super::{builtin, special};
 use crate::diag::{Sink, Sources};
 use crate::syntax::{self, Datum, Tree};
 
-/// A form or a function, documented.
+/// A form, a function or another word, documented.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Doc {
     /// Its name.
@@ -14,10 +15,21 @@ pub struct Doc {
     pub module: Option<String>,
     /// How it is written.
     pub signature: String,
+    /// The parameters that a call may leave out.
+    pub optional: Vec<Optional>,
     /// What it does, in one line.
     pub summary: String,
     /// A use, with its value after `; =>` where it is an ordinary one.
     pub example: String,
+}
+
+/// A parameter that may be left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Optional {
+    /// Its name, or its keyword with the colon.
+    pub name: String,
+    /// What it is where it is left out, if the signature says so.
+    pub default: Option<String>,
 }
 
 /// The documentation of a name.
@@ -25,20 +37,22 @@ pub fn doc(name: &str) -> Option<Doc> {
     documented().into_iter().find(|doc| doc.name == name)
 }
 
-/// Every form and function of the language and its library.
+/// Every form, function and word of the language and its library.
 pub fn documented() -> Vec<Doc> {
-    let row = |name: &str, signature: &str, summary: &str, example: &str| Doc {
+    let row = |name: &str, signature: &str, summary: &str, example: &str, keys: &[&str]| Doc {
         name: name.to_string(),
         module: None,
         signature: signature.to_string(),
+        optional: optional(signature, &|key| keys.contains(&key)),
         summary: summary.to_string(),
         example: example.to_string(),
     };
-    let mut docs: Vec<Doc> = special::all().map(|s| row(s.name, s.signature, s.summary, s.example)).collect();
+    let mut docs: Vec<Doc> =
+        special::all().map(|s| row(s.name, s.signature, s.summary, s.example, &[])).collect();
     docs.extend(builtin::all().filter(|b| !b.name.starts_with('%')).map(|b| {
         let signature =
             if b.signature.starts_with('(') { b.signature.to_string() } else { format!("({} x)", b.name) };
-        row(b.name, &signature, b.summary, b.example)
+        row(b.name, &signature, b.summary, b.example, b.keys)
     }));
     for (module, (file, text)) in LIBRARY {
         let import = (module != "sx/prelude").then(|| module.to_string());
@@ -47,7 +61,41 @@ pub fn documented() -> Vec<Doc> {
         let trees = syntax::read(&sources, file, &mut Sink::default());
         docs.extend(trees.iter().filter_map(|tree| library_doc(tree, &sources, &import)));
     }
+    let word = |word: &Word| Doc {
+        optional: Vec::new(),
+        ..row(word.name, word.signature, word.summary, word.example, &[])
+    };
+    docs.extend(WORDS.iter().map(word));
     docs
+}
+
+/// The parameters of a signature that may be left out: those behind `&optional`, and its keywords.
+fn optional(signature: &str, is_key: &dyn Fn(&str) -> bool) -> Vec<Optional> {
+    let mut sources = Sources::default();
+    let file = sources.add_library("signature", signature);
+    let trees = syntax::read(&sources, file, &mut Sink::default());
+    let Some(Tree { datum: Datum::List(items), .. }) = trees.first() else { return Vec::new() };
+    let text = |tree: &Tree| sources.slice(tree.span).to_string();
+    let mut optional = Vec::new();
+    let mut behind = false;
+    let mut items = items.iter();
+    while let Some(item) = items.next() {
+        match &item.datum {
+            Datum::Symbol(mark) if mark == "&optional" => behind = true,
+            Datum::Keyword(key) if is_key(key) => {
+                optional.push(Optional { name: text(item), default: items.next().map(text) });
+            }
+            _ if behind && !text(item).ends_with("...") => {
+                let (name, default) = match &item.datum {
+                    Datum::List(pair) if pair.len() == 2 => (text(&pair[0]), Some(text(&pair[1]))),
+                    _ => (text(item), None),
+                };
+                optional.push(Optional { name, default });
+            }
+            _ => {}
+        }
+    }
+    optional
 }
 
 /// A function of the library: its docstring is a summary, a blank line, and an example.
@@ -66,36 +114,38 @@ fn library_doc(tree: &Tree, sources: &Sources, module: &Option<String>) -> Optio
         _ => None,
     })?;
     let (summary, example) = text.split_once("\n\n").unwrap_or((text, ""));
+    let signature = signature(name, params, sources);
     Some(Doc {
         name: name.clone(),
         module: module.clone(),
-        signature: signature(name, params, sources),
+        optional: optional(&signature, &|_| true),
+        signature,
         summary: summary.split_whitespace().collect::<Vec<_>>().join(" "),
         example: example.trim().to_string(),
     })
 }
 
-/// `(softmax x :axis -1)`: keywords with their defaults, optional parameters with theirs.
+/// `(layer-norm x scale &optional shift :eps 1e-5)`: keywords with their defaults, and what may be left out behind
+/// `&optional`, with its default where it is not nil.
 fn signature(name: &str, params: &Tree, sources: &Sources) -> String {
     let mut words = vec![name.to_string()];
-    let mut keys = false;
+    let mut section = "";
     let items = if let Datum::List(items) = &params.datum { items.as_slice() } else { &[] };
+    let text = |tree: &Tree| sources.slice(tree.span).to_string();
     for item in items {
-        match &item.datum {
-            Datum::Symbol(mark) if mark.starts_with('&') => {
-                keys = mark == "&key";
-                continue;
+        match (&item.datum, section) {
+            (Datum::Symbol(mark), _) if mark.starts_with('&') => {
+                section = mark;
+                words.extend((mark == "&optional").then(|| mark.clone()));
             }
-            Datum::Symbol(param) if keys => words.push(format!(":{param} nil")),
-            Datum::Symbol(param) => words.push(param.clone()),
-            Datum::List(pair) => {
-                let text = |tree: &Tree| sources.slice(tree.span).to_string();
-                match pair.as_slice() {
-                    [param, default] if keys => words.push(format!(":{} {}", text(param), text(default))),
-                    [param, ..] => words.push(text(param)),
-                    [] => {}
-                }
+            (Datum::Symbol(param), "&key") => words.push(format!(":{param} nil")),
+            (Datum::Symbol(param), "&rest") => words.push(format!("{param}...")),
+            (Datum::Symbol(param), _) => words.push(param.clone()),
+            (Datum::List(pair), "&key") if pair.len() == 2 => {
+                words.push(format!(":{} {}", text(&pair[0]), text(&pair[1])));
             }
+            (Datum::List(_), "&optional") => words.push(text(item)),
+            (Datum::List(typed), _) => words.extend(typed.first().map(text)),
             _ => {}
         }
     }

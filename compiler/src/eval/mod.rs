@@ -26,8 +26,9 @@ mod tests;
 mod trace;
 mod types;
 mod value;
+mod words;
 
-pub use doc::{Doc, doc, documented};
+pub use doc::{Doc, Optional, doc, documented};
 
 use crate::diag::{Code, Diagnostic, FileId, Severity, Sink, Sources, Span};
 use crate::ir::{Dim, Graph, UserDomain};

@@ -14,7 +14,7 @@ use sx_artifact::dtype::DType;
 use sx_artifact::tensor::{Data, Tensor};
 
 pub(super) static TABLE: [Builtin; 8] = [
-    builtin!("matmul" 2 Some(2), &["out"], "(matmul a b :out :f32)" "the matrix product over the last two axes; leading axes broadcast" "(matmul a b)" matmul),
+    builtin!("matmul" 2 Some(2), &["out"], "(matmul a b :out nil)" "the matrix product over the last two axes; leading axes broadcast; `:out :f32` of two bf16 keeps the sum as f32" "(matmul a b)" matmul),
     builtin!("%composite" 3 None, &[], "(%composite name f x...)" "calls f as one node with a region" "" composite),
     builtin!("%axis" 2 Some(2), &[], "(%axis x axis)" "the position of an axis, from 0" "" axis),
     builtin!("%axes" 2 Some(2), &[], "(%axes x axes)" "the positions of axes, from 0; all of them for nil" "" axes),

@@ -13,7 +13,7 @@ pub(super) static TABLE: [Builtin; 8] = [
     builtin!("symbol" 1 Some(1), &[], "(symbol name)" "the symbol with a name, for macros" "(symbol \"x\") ; => x" |m, c| { let name = m.string("symbol", &c.args[0])?; Ok(Value::Symbol(Symbol { name, span: None })) }),
     builtin!("keyword" 1 Some(1), &[], "(keyword name)" "the keyword with a name" "(keyword \"x\") ; => :x" |m, c| Ok(Value::Keyword(m.string("keyword", &c.args[0])?))),
     builtin!("error" 1 None, &[], "(error \"text ~a\" x...)" "ends the evaluation with a message, made as by `format`" "(error \"no such layer: ~a\" 7)" error),
-    builtin!("assert" 1 None, &[], "(assert test \"text ~a\" x...)" "ends the evaluation with a message unless the test is true" "(assert (= 1 1) \"one is one\") ; => nil" assert),
+    builtin!("assert" 1 None, &[], "(assert test &optional \"text ~a\" x...)" "ends the evaluation with a message unless the test is true" "(assert (= 1 1) \"one is one\") ; => nil" assert),
 ];
 
 fn string(m: &mut Machine<'_>, call: &Call) -> Eval {

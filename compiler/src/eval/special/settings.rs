@@ -22,7 +22,7 @@ pub(super) fn with_numerics(m: &mut Machine<'_>, form: &Tree, args: &[Tree], env
 
 pub(super) fn scope(m: &mut Machine<'_>, form: &Tree, args: &[Tree], env: &Env) -> Eval {
     let Some((prefix, body)) = args.split_first() else {
-        return Err(m.misshaped(form, "(scope \"prefix\" body...)"));
+        return Err(m.misshaped(form, "(scope \"encoder\" body...)"));
     };
     let name = match m.eval(prefix, env)?.single() {
         Value::Str(name) if !name.is_empty() => name.to_string(),

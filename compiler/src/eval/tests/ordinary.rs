@@ -1,8 +1,10 @@
 //! Ordinary values: every form, numbers, lists, text, macros.
 
-use super::value_of;
-use crate::eval::documented;
+use super::{traced, value_of};
+use crate::eval::types::DOMAINS;
+use crate::eval::{builtin, documented};
 use crate::ops::scalar::def;
+use sx_artifact::dtype::DType;
 use sx_artifact::scalar::ScalarFn;
 
 #[test]
@@ -120,7 +122,8 @@ fn expressions_have_their_values() {
 fn documented_examples_print_what_they_say() {
     let mut ran = 0;
     for doc in documented() {
-        assert!(!doc.summary.is_empty() && doc.signature.starts_with(['(', '\'', '`']), "{doc:?}");
+        let written = doc.signature.starts_with(['(', '\'', '`']) || doc.signature == doc.name;
+        assert!(!doc.summary.is_empty() && written, "{doc:?}");
         // Examples of scalar functions are of tensors, and another test runs them.
         let Some((program, value)) = doc.example.split_once(" ; => ") else { continue };
         if ScalarFn::named(&doc.name).is_some_and(|f| def(f).example == doc.example) {
@@ -130,4 +133,46 @@ fn documented_examples_print_what_they_say() {
         ran += 1;
     }
     assert!(ran > 60, "only {ran} examples have values");
+}
+
+/// The names that programs write are documented: each dtype, each domain, and what marks parameters.
+#[test]
+fn every_word_of_types_and_parameters_is_documented() {
+    let all = documented();
+    let dtypes = DType::ALL.map(|dtype| format!(":{dtype}"));
+    let marks = ["&optional", "&key", "&rest", "&context", "->", "record", "_", "..."];
+    for name in DOMAINS.into_iter().chain(marks).chain(dtypes.iter().map(String::as_str)) {
+        assert_eq!(all.iter().filter(|doc| doc.name == name).count(), 1, "{name}");
+    }
+    for doc in all.iter().filter(|doc| doc.module.is_none() && doc.example.starts_with("(def")) {
+        let built = traced(&format!("(import sx/nn)\n{}", doc.example), &[]);
+        assert!(built.is_ok() || doc.name == "defrun", "{}", built.err().unwrap_or_default());
+    }
+}
+
+/// A signature says what may be left out, as a call counts it.
+#[test]
+fn signatures_say_what_may_be_left_out() {
+    let all = documented();
+    for builtin in builtin::all().filter(|b| b.signature.starts_with('(') && !b.name.starts_with('%')) {
+        let doc = all.iter().find(|doc| doc.name == builtin.name).expect("every builtin is documented");
+        let (keys, others): (Vec<_>, Vec<_>) =
+            doc.optional.iter().partition(|it| builtin.keys.iter().any(|key| it.name == format!(":{key}")));
+        let named: Vec<&str> = keys.iter().map(|it| &it.name[1..]).collect();
+        assert_eq!(named, builtin.keys, "{doc:?}");
+        assert!(keys.iter().all(|it| it.default.is_some()), "{doc:?}");
+        if let Some(most) = builtin.most {
+            assert_eq!(others.len(), most - builtin.least, "{doc:?}");
+        }
+    }
+    let shown = |name: &str| {
+        let doc = all.iter().find(|doc| doc.name == name).expect("it is documented");
+        let optional = doc.optional.iter().map(|it| (it.name.as_str(), it.default.as_deref()));
+        (doc.signature.as_str(), optional.collect::<Vec<_>>())
+    };
+    let norm =
+        ("(layer-norm x scale &optional shift :eps 1e-5)", vec![("shift", None), (":eps", Some("1e-5"))]);
+    assert_eq!(shown("layer-norm"), norm);
+    assert_eq!(shown("linear"), ("(linear x w &optional b)", vec![("b", None)]));
+    assert_eq!(shown("einsum").0, "(einsum spec xs...)");
 }
