@@ -176,7 +176,7 @@ impl Artifact {
             (None, None) => Ok((param, self)),
             (None, Some(_)) => Err(Error::Missing {
                 what: format!("parameter `{name}` in it: its weights are in a file of their own"),
-                help: "put that file beside it as `FILE.weights` or name it with `--weights`".to_owned(),
+                help: self.where_weights_go(),
             }),
         }
     }
@@ -239,6 +239,20 @@ impl Artifact {
             }
         }
         Ok(())
+    }
+
+    /// What to do where the file with the weights is not there.
+    fn where_weights_go(&self) -> String {
+        match &self.path {
+            Some(path) => format!(
+                "`sxc build --external-weights` wrote it beside the artifact: put it at `{}`, or name it with \
+                 `--weights`",
+                write::weights_path(path).display()
+            ),
+            None => {
+                "attach the file that `sxc build --external-weights` wrote beside the artifact".to_owned()
+            }
+        }
     }
 
     fn graphs_in_words(&self) -> String {

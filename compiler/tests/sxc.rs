@@ -16,6 +16,7 @@ fn folder() -> TempDir {
         |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).expect("a written file");
     write("good.sx", GOOD.as_bytes());
     write("bad.sx", BAD.as_bytes());
+    write("half.sx", b"(defgraph half ((x [2] :bf16)) x)");
     write("empty.sx", b" \n");
     write("binary.sx", b"(def a\n \xff\xfe)");
     write("none.sx", b"(def a 1)\n");
@@ -96,6 +97,14 @@ fn every_answer_has_its_status_and_its_words() {
         (&["ir", "none.sx"], 1, "", "has no graph"),
         (&["eval", "good.sx", "--input", "x=2:f32=1 2.5"], 0, "out: [2] f32 = [2.0 5.0]", ""),
         (&["eval", "good.sx", "double", "--input", "x=2:f32=1 2.5", "--json"], 0, "\"values\":[2.0,5.0]", ""),
+        (&["eval", "good.sx", "-i", "x=2:f32=0.1 0.15", "--json"], 0, "\"values\":[0.2,0.3]", ""),
+        (&["eval", "half.sx", "-i", "x=2:f32=0.5 0.1", "--round-inputs"], 0, "0.100097656", ""),
+        (
+            &["eval", "half.sx", "-i", "x=2:f32=0.5 0.1"],
+            1,
+            "",
+            "has 0.1 at [1]; every element must be a bf16",
+        ),
         (&["eval", "good.sx"], 1, "", "inputs without a value: `x` [2] f32"),
         (&["eval", "good.sx", "--input", "y=1"], 1, "", "the graph has no input `y`"),
         (&["eval", "good.sx", "--input", "x"], 2, "", "NAME=VALUE"),
@@ -131,6 +140,12 @@ fn every_answer_has_its_status_and_its_words() {
             "",
             "error[E-FIT-002]: the kernel `sum` needs 256 invocations",
         ),
+        (
+            &["check", "large.sx", "--fits", "vulkan"],
+            1,
+            "",
+            "help: where a device has no more, use `--device cpu`",
+        ),
         (&["check", "good.sx", "--fits", "abacus"], 2, "", "webgpu-compat"),
         (&["check", "nul.sx"], 1, "", "error[E-READ-006]: the character U+0000"),
         (&["check", "mark.sx"], 0, "", "0 errors"),
@@ -144,7 +159,7 @@ fn every_answer_has_its_status_and_its_words() {
         (&["build", "memory.sx"], 1, "", "more than this machine's memory holds"),
         (&["eval", "wide.sx", "--input", "x=1"], 3, "", "more than this machine's memory holds"),
         (&["build", "wide.sx"], 1, "", "error[E-FIT-002]"),
-        (&["emit", "good.sx", "--target", "ptx", "-o", "k"], 3, "", "makes no code for `cuda`"),
+        (&["emit", "good.sx", "--target", "ptx", "-o", "k"], 2, "", "[possible values: wgsl, msl, spirv]"),
         (&["fmt", "--check", "good.sx"], 0, "", ""),
         (&["fmt", "--check", "ugly.sx", "good.sx"], 1, "ugly.sx\n", ""),
         (&["fmt", "open.sx"], 1, "", "E-READ-001"),
@@ -152,6 +167,9 @@ fn every_answer_has_its_status_and_its_words() {
         (&["explain", "E-DIM-01"], 2, "", "did you mean `E-DIM-00"),
         (&["explain"], 0, "E-READ-001 ", ""),
         (&["doc", "softmax"], 0, "(softmax x", ""),
+        (&["doc", "layer-norm"], 0, "May be left out: shift, :eps (then 1e-5).", ""),
+        (&["doc", "Prob"], 0, "(Prob :over AXIS)", ""),
+        (&["doc", "&context"], 0, "(getf name :step)", ""),
         (&["doc", "sofmax"], 2, "", "did you mean `softmax`?"),
         (&["doc", "matmul", "--json"], 0, "\"name\":\"matmul\"", ""),
         (&["completions", "bash"], 0, "_sxc()", ""),
@@ -260,4 +278,21 @@ fn code_is_written_a_file_a_kernel() {
     assert!(text(&output.stderr).contains("kernel"));
     let graph = fs::read_dir(folder.path().join("kernels/double")).expect("a folder for the graph");
     assert!(graph.count() > 0);
+}
+
+/// Every option that a `--help` lists stands on the page about the commands.
+#[test]
+fn the_page_about_the_commands_has_every_option() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/commands.md");
+    let page = fs::read_to_string(page).expect("the page");
+    let folder = folder();
+    for command in ["build", "check", "ir", "eval", "emit", "fmt", "explain", "doc", "init", "completions"] {
+        let help = text(&sxc(folder.path(), &[command, "--help"]).stdout);
+        assert!(page.contains(command), "{command}");
+        for option in
+            help.split(|c: char| c != '-' && !c.is_ascii_lowercase()).filter(|it| it.starts_with("--"))
+        {
+            assert!(page.contains(option), "`sxc {command} {option}`");
+        }
+    }
 }

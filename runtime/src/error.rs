@@ -151,7 +151,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-fn in_words(names: &[String]) -> String {
+pub(crate) fn in_words(names: &[String]) -> String {
     match names {
         [] => "none".to_owned(),
         _ => names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "),

@@ -114,7 +114,8 @@ pub enum Target {
     Cpu,
     /// GPUs, through Vulkan, Metal, DirectX or a browser
     Wgpu,
-    /// NVIDIA GPUs
+    /// NVIDIA GPUs: asked for, but not made yet
+    #[value(hide = true)]
     Cuda,
 }
 
@@ -127,10 +128,6 @@ pub enum Language {
     Msl,
     /// SPIR-V, as Vulkan takes it
     Spirv,
-    /// CUDA C++
-    Cuda,
-    /// NVIDIA's assembly
-    Ptx,
 }
 
 /// `sxc build`
@@ -145,7 +142,7 @@ pub struct Build {
     /// Compile this graph alone; repeatable
     #[arg(long = "graph", value_name = "NAME")]
     pub graphs: Vec<String>,
-    /// Targets, separated by commas; cpu and wgpu if left out, and cuda where it can be compiled
+    /// Targets, separated by commas; all of them if left out
     #[arg(long = "target", value_name = "TARGETS", value_enum, value_delimiter = ',')]
     pub targets: Vec<Target>,
     /// Values for the program's parameters, by name; repeatable
@@ -225,16 +222,16 @@ pub struct Eval {
     pub graph: Option<String>,
     /// An input: a number, `@file.npy`, `@file.npz:key`, `@file.safetensors:key`, `2x3:f32=1 2 3 4 5 6`,
     /// `random` or `random:SEED`; repeatable
-    #[arg(long, value_name = "NAME=VALUE")]
+    #[arg(short, long, value_name = "NAME=VALUE")]
     pub input: Vec<String>,
-    /// All inputs by name
-    #[arg(long, value_name = "FILE.npz")]
+    /// A `.npz` or `.safetensors` file with inputs by their names
+    #[arg(long, value_name = "FILE")]
     pub inputs: Option<PathBuf>,
-    /// Round inputs that their dtype cannot hold exactly
+    /// Round values that an input's dtype cannot hold (f64 to f32, f32 to bf16) instead of refusing them
     #[arg(long)]
     pub round_inputs: bool,
-    /// Write the outputs here instead of printing them: `FILE.npz`, or `NAME=FILE.npy` for one; repeatable
-    #[arg(long = "output", value_name = "FILE")]
+    /// Save instead of printing: every output in FILE.npz or FILE.safetensors, or one as NAME=FILE.npy; repeatable
+    #[arg(short, long = "output", value_name = "FILE | NAME=FILE")]
     pub outputs: Vec<String>,
     /// Values for the program's parameters, by name; repeatable
     #[arg(long, value_name = "FILE.safetensors")]

@@ -10,10 +10,6 @@ pub(super) fn run(args: &Emit, terminal: &Terminal) -> Result<Exit, Failure> {
         Language::Wgsl => ".wgsl",
         Language::Msl => ".msl",
         Language::Spirv => ".spv",
-        Language::Cuda | Language::Ptx => {
-            let failure = Failure::new(Exit::Device, "this sxc makes no code for `cuda`");
-            return Err(failure.help("`--target wgsl`, `msl` and `spirv` are there"));
-        }
     };
     let checked = driver::check(&args.program.file, &args.program.dims, &args.graphs)?;
     terminal.diagnostics(&checked.sink, &checked.sources);

@@ -17,7 +17,7 @@ pub(super) struct Target {
     /// `auto`, `cpu`, `wgpu`, `wgpu:N`, or part of an adapter's name.
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     pub(super) device: String,
-    /// Where the weights of an artifact built with `--external-weights` are (default: FILE.weights).
+    /// Where the weights of an artifact built with `--external-weights` are (default: beside FILE.sxa, as FILE.weights).
     #[arg(long, value_name = "FILE")]
     pub(super) weights: Option<PathBuf>,
 }

@@ -2,7 +2,7 @@
 
 use super::fit::{self, Limits};
 use super::{Device, cpu, wgpu};
-use crate::error::Error;
+use crate::error::{Error, in_words};
 use std::fmt;
 
 /// An open device and the target whose code it runs.
@@ -68,7 +68,8 @@ pub fn devices() -> Devices {
 /// `targets` are those the artifact has code for.
 ///
 /// `auto` is the first real GPU, else the CPU, else a Vulkan driver that runs on the CPU; it never means a
-/// device that the artifact has no code for.
+/// device that the artifact has no code for. A device that is there but has no code in the artifact is
+/// [`Error::Target`]; one that is not there is [`Error::Device`].
 pub fn select(name: &str, targets: &[String]) -> Result<Selected, Error> {
     let has = |target: &str| targets.iter().any(|known| known == target);
     // Looking for GPUs takes tens of milliseconds: it is left out where it cannot matter.
@@ -91,11 +92,7 @@ pub fn select(name: &str, targets: &[String]) -> Result<Selected, Error> {
     };
     match chosen {
         Some(chosen) => open(chosen, targets),
-        None if name == "auto" => Err(Error::Target {
-            device: "any device of this machine".to_owned(),
-            target: "cpu".to_owned(),
-            has: targets.to_vec(),
-        }),
+        None if name == "auto" => Err(Error::Device(none_fits(targets, &devices))),
         None => Err(Error::Device(absent(name, &devices))),
     }
 }
@@ -139,9 +136,24 @@ pub fn numbered(found: &Found, options: &wgpu::Options) -> Result<wgpu::Wgpu, Er
 }
 
 fn absent(name: &str, devices: &Devices) -> String {
+    format!("there is no device `{name}` here; there is {}", here(devices))
+}
+
+/// The devices there are, and why there is no GPU among them.
+fn here(devices: &Devices) -> String {
     let ids: Vec<String> = devices.found.iter().map(|it| it.to_string()).collect();
     let why = devices.no_gpu.as_ref().map_or(String::new(), |why| format!("; {why}"));
-    format!("there is no device `{name}` here; there is {}{why}", ids.join(", "))
+    ids.join(", ") + &why
+}
+
+/// No device here has a target of the artifact, which another machine may have.
+fn none_fits(targets: &[String], devices: &Devices) -> String {
+    format!(
+        "the artifact was built for {}, and no device here runs that; there is {}; build it with `--target cpu` to \
+         run it on the processor",
+        in_words(targets),
+        here(devices)
+    )
 }
 
 impl fmt::Display for Found {

@@ -1,148 +1,15 @@
 //! `sxrun` as its users meet it: what it prints, saves and refuses, and with which exit status.
 
+mod folder;
+mod inspect;
+
+use folder::{Folder, access, contents, launch, load, origins, pick, program, resource, scale};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::path::PathBuf;
 use std::process::Command;
-use sx_artifact::dtype::DType;
-use sx_artifact::manifest::Memory;
 use sx_artifact::program::Program;
-use sx_artifact::write::{self, Contents, Graph, NamedBytes, ParamValue};
-use tempfile::TempDir;
-
-fn program(value: Value) -> Program {
-    let program: Program = serde_json::from_value(value).expect("a program as JSON");
-    program.validate().expect("a sound program");
-    program
-}
-
-fn resource(name: &str, dtype: &str, shape: &[u64], role: &str) -> Value {
-    json!({ "name": name, "dtype": dtype, "shape": shape, "role": role, "encoding": "plain" })
-}
-
-fn access(arg: u32, strides: &[i64]) -> Value {
-    json!({ "arg": arg, "at": { "offset": 0, "strides": strides } })
-}
-
-fn load(arg: u32, strides: &[i64]) -> Value {
-    json!({ "load": { "access": access(arg, strides) } })
-}
-
-fn launch(args: &[u32], sites: &[u32]) -> Value {
-    let args: Vec<Value> = args.iter().map(|resource| json!({ "resource": resource })).collect();
-    json!({ "launch": { "kernel": 0, "args": args, "sites": sites, "origins": [0] } })
-}
-
-fn origins() -> Value {
-    json!([{ "operation": "index", "file": "pick.sx", "line": 3, "column": 5 }])
-}
-
-/// `out[i, j] = x[i, j] * w[j] + c`, where `x` is Unit.
-fn scale() -> Program {
-    let mut x = resource("x", "f32", &[2, 3], "input");
-    x["domain"] = json!("Unit");
-    x["check"] = json!({ "range": { "low": 0.0, "high": 1.0, "low_open": false, "high_open": false } });
-    let arg = |len: u64, mode: &str| json!({ "dtype": "f32", "len": len, "mode": mode });
-    program(json!({
-        "graph": "scale",
-        "resources": [x, resource("w", "f32", &[3], "param"), resource("c", "f32", &[], "constant"),
-                      resource("out", "f32", &[2, 3], "output")],
-        "kernels": [{ "name": "scale", "traps": 0,
-            "args": [arg(6, "read"), arg(3, "read"), arg(1, "read"), arg(6, "write")],
-            "work": { "loop": { "dims": [2, 3], "along": [],
-                "body": [load(0, &[3, 1]), load(1, &[0, 1]), load(2, &[0, 0]),
-                         { "call": { "f": "mul", "args": [0, 1] } }, { "call": { "f": "add", "args": [3, 2] } }],
-                "stores": [{ "value": 4, "access": access(3, &[3, 1]) }] } } }],
-        "steps": [launch(&[0, 1, 2, 3], &[])],
-        "slots": [], "sites": [], "origins": origins(),
-    }))
-}
-
-/// `out[i] = w[ids[i]]`; what `ids` may be is found out while it runs.
-fn pick() -> Program {
-    program(json!({
-        "graph": "pick",
-        "resources": [resource("ids", "i64", &[2], "input"), resource("w", "f32", &[3], "param"),
-                      resource("out", "f32", &[2], "output")],
-        "kernels": [{ "name": "pick", "traps": 1,
-            "args": [{ "dtype": "i64", "len": 2, "mode": "read" }, { "dtype": "f32", "len": 3, "mode": "read" },
-                     { "dtype": "f32", "len": 2, "mode": "write" }],
-            "work": { "loop": { "dims": [2], "along": [],
-                "body": [load(0, &[1]), { "bounded": { "x": 0, "size": 3, "trap": 0 } },
-                         { "load": { "access": { "arg": 1, "at": { "offset": 0, "strides": [0] },
-                                                 "gathered": [[1, 1]] } } }],
-                "stores": [{ "value": 2, "access": access(2, &[1]) }] } } }],
-        "steps": [launch(&[0, 1, 2], &[0])],
-        "slots": [], "origins": origins(),
-        "sites": [{ "operation": "index", "operand": "ids", "size": 3, "dims": [2],
-                    "at": { "offset": 0, "strides": [1] }, "origin": 0 }],
-    }))
-}
-
-/// `out = step * 10 + microbatch`.
-fn count() -> Program {
-    let arg = |mode: &str| json!({ "dtype": "i32", "len": 1, "mode": mode });
-    program(json!({
-        "graph": "count",
-        "resources": [resource("step", "i32", &[], "context"), resource("microbatch", "i32", &[], "context"),
-                      resource("out", "i32", &[], "output")],
-        "kernels": [{ "name": "count", "traps": 0, "args": [arg("read"), arg("read"), arg("write")],
-            "work": { "loop": { "dims": [], "along": [],
-                "body": [load(0, &[]), load(1, &[]), { "const": { "i32": 10 } },
-                         { "call": { "f": "mul", "args": [0, 2] } }, { "call": { "f": "add", "args": [3, 1] } }],
-                "stores": [{ "value": 4, "access": access(2, &[]) }] } } }],
-        "steps": [launch(&[0, 1, 2], &[])],
-        "slots": [], "sites": [], "origins": origins(),
-    }))
-}
-
-/// A folder with `model.sxa` (three graphs), `scale.sxa` (one) and `apart.sxa` with its weights outside.
-struct Folder(TempDir);
-
-impl Folder {
-    fn new() -> Folder {
-        let folder = Folder(tempfile::tempdir().expect("a temporary folder"));
-        let programs = [scale(), pick(), count()];
-        let one = contents(&programs[..1]);
-        write::to_file(&folder.path("model.sxa"), &contents(&programs)).expect("there is room");
-        write::to_file(&folder.path("scale.sxa"), &one).expect("there is room");
-        write::to_file_and_weights(&folder.path("apart.sxa"), &one).expect("there is room");
-        folder
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    /// Exit status, stdout and stderr of `sxrun` in this folder.
-    fn sxrun(&self, args: &[&str]) -> (i32, String, String) {
-        let output = Command::new(env!("CARGO_BIN_EXE_sxrun")).args(args).current_dir(self.0.path()).output();
-        let output = output.expect("sxrun starts");
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
-        (output.status.code().expect("an exit status"), text(output.stdout), text(output.stderr))
-    }
-}
-
-fn contents(programs: &[Program]) -> Contents<'_> {
-    let w: Vec<u8> = [1.0f32, 2.0, 4.0].iter().flat_map(|x| x.to_le_bytes()).collect();
-    let memory = |program: &Program| vec![Memory { target: "cpu".to_owned(), bytes: program.buffer_bytes() }];
-    Contents {
-        compiler: "sxc 0.1.0".to_owned(),
-        targets: vec!["cpu".to_owned()],
-        graphs: programs.iter().map(|program| Graph { program, memory: memory(program) }).collect(),
-        params: vec![ParamValue {
-            name: "w".to_owned(),
-            dtype: DType::F32,
-            shape: vec![3],
-            bytes: Cow::Owned(w),
-        }],
-        constants: vec![NamedBytes {
-            name: "c".to_owned(),
-            bytes: Cow::Owned(0.5f32.to_le_bytes().to_vec()),
-        }],
-        entries: Vec::new(),
-    }
-}
+use sx_artifact::write::{self, Contents};
 
 const X: &str = "x=2x3:f32=0 1 0.5 0.25 1 0";
 
@@ -169,6 +36,9 @@ fn outputs_are_printed() {
     let (status, out, _) = folder.sxrun(&["run", "scale.sxa", "-i", X, "--json", "--device", "cpu"]);
     let document: Value = serde_json::from_str(&out).expect("JSON");
     assert_eq!((status, &document["outputs"]["out"]["elements"][1]), (0, &json!(2.5)));
+    // An f32 has its own digits, not those of the f64 nearest to it.
+    let (status, out, _) = folder.sxrun(&["run", "scale.sxa", "-i", "x=2x3:f32=0.1 0 0 0 0 0", "--json"]);
+    assert!(status == 0 && out.contains("0.6,") && !out.contains("0.6000000"), "{out}");
 }
 
 #[test]
@@ -218,7 +88,11 @@ fn refusals_name_the_cause_and_the_next_step() {
         ),
         (&["run", "none.sxa"], 1, "cannot read `none.sxa`: there is no such file"),
         (&["run", "cut.sxa"], 1, "the artifact is cut off"),
-        (&["run", "apart.sxa", "-i", "x=random"], 1, "`--weights`"),
+        (
+            &["run", "apart.sxa", "-i", "x=random"],
+            1,
+            "put it at `apart.weights`, or name it with `--weights`",
+        ),
         (&["run", "scale.sxa", "--nonesuch"], 2, "unexpected argument"),
         (&["inspect", "cut.sxa"], 1, "the artifact is cut off"),
     ];
@@ -367,8 +241,8 @@ fn a_graph_too_large_for_the_device_says_so() {
 #[test]
 fn without_a_driver_there_is_the_processor() {
     let folder = Folder::new();
-    let run = |device: &str| {
-        let args = ["run", "scale.sxa", "-i", X, "--device", device];
+    let run = |file: &str, device: &str| {
+        let args = ["run", file, "-i", X, "--device", device];
         let output = Command::new(env!("CARGO_BIN_EXE_sxrun"))
             .args(args)
             .current_dir(folder.0.path())
@@ -378,10 +252,18 @@ fn without_a_driver_there_is_the_processor() {
             .expect("sxrun starts");
         (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
-    assert_eq!(run("auto"), (Some(0), String::new()));
-    let (status, err) = run("wgpu");
+    assert_eq!(run("scale.sxa", "auto"), (Some(0), String::new()));
+    let (status, err) = run("scale.sxa", "wgpu");
     assert_eq!(status, Some(3), "{err}");
     assert!(err.contains("install a Vulkan driver") && err.contains("`--device cpu`"), "{err}");
+    // The artifact is sound, and this machine has nothing that runs it: that is the device's fault.
+    let programs = [scale()];
+    let other = Contents { targets: vec!["wgpu".to_owned()], ..contents(&programs) };
+    write::to_file(&folder.path("other.sxa"), &other).expect("there is room");
+    let (status, err) = run("other.sxa", "auto");
+    assert_eq!(status, Some(3), "{err}");
+    assert!(err.contains("was built for `wgpu`, and no device here runs that; there is `cpu`"), "{err}");
+    assert!(err.contains("build it with `--target cpu`"), "{err}");
 }
 
 #[test]
@@ -415,5 +297,22 @@ fn other_commands() {
     for shell in ["bash", "zsh", "fish"] {
         let (status, out, _) = folder.sxrun(&["completions", shell]);
         assert!(status == 0 && out.contains("inspect"), "{shell}");
+    }
+}
+
+/// Every option that a `--help` lists stands on the page about the commands.
+#[test]
+fn the_page_about_the_commands_has_every_option() {
+    let page = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../docs/commands.md");
+    let page = std::fs::read_to_string(page).expect("the page");
+    let folder = Folder::new();
+    for command in ["run", "devices", "inspect", "bench", "completions"] {
+        let (_, help, _) = folder.sxrun(&[command, "--help"]);
+        assert!(page.contains(command), "{command}");
+        for option in
+            help.split(|c: char| c != '-' && !c.is_ascii_lowercase()).filter(|it| it.starts_with("--"))
+        {
+            assert!(page.contains(option), "`sxrun {command} {option}`");
+        }
     }
 }
