@@ -1,5 +1,15 @@
 //! The runtime library: artifact to answers.
 //!
+//! A program that embeds it has one line in its `Cargo.toml`, for the crate is not on crates.io:
+//!
+//! ```toml
+//! [dependencies]
+//! sx-runtime = { path = "sx/runtime" } # or { git = "…" }, where the repository is
+//! ```
+//!
+//! It needs neither the compiler nor a feature to be named; the processor and Vulkan, Metal or DirectX are all in
+//! it. A program that makes or reads `bf16` elements one by one has `half = "2.7"` beside it, whose `bf16` they are.
+//!
 //! A [`Model`] is an open artifact, a device comes from [`device::select`], and a [`Session`] is one graph of
 //! the model on one device. Calls take and give [`Tensor`]s.
 //!
@@ -16,20 +26,33 @@
 //! #       "stores": [{ "value": 1, "access": { "arg": 1, "at": { "offset": 0, "strides": [1] } } }] } } }],
 //! #   "steps": [{ "launch": { "kernel": 0, "args": [{ "resource": 0 }, { "resource": 1 }], "origins": [] } }],
 //! #   "slots": [], "sites": [], "origins": [] }"#)?;
-//! # let bytes = sx_artifact::write::to_bytes(&sx_artifact::write::Contents {
+//! # let contents = sx_artifact::write::Contents {
 //! #     compiler: "sxc".into(), targets: vec!["cpu".into()], params: vec![], constants: vec![], entries: vec![],
 //! #     graphs: vec![sx_artifact::write::Graph { program: &program, memory: vec![] }],
-//! # })?;
+//! # };
 //! # let folder = tempfile::tempdir()?;
 //! # let path = folder.path().join("double.sxa");
-//! # std::fs::write(&path, bytes)?;
-//! use sx_runtime::{Model, Session, Tensor, device};
+//! # sx_artifact::write::to_file_and_weights(&path, &contents)?;
+//! # let weights = folder.path().join("elsewhere.weights");
+//! # std::fs::rename(folder.path().join("double.weights"), &weights)?;
+//! use sx_runtime::{Data, Model, Session, Tensor, device};
 //!
-//! let model = Model::open(path)?;
+//! // `Model::open(path)` finds `double.weights` beside `double.sxa`, where `sxc build --external-weights` wrote it;
+//! // a file that lies elsewhere is named. Without that option the artifact holds its weights itself.
+//! let model = Model::open_with_weights(path, Some(&weights))?;
 //! let device = device::select("cpu", model.targets())?.device;
 //! let mut double = Session::new(&model, "double", &*device)?;
 //! let outputs = double.run(&[("x", Tensor::new(&[3], vec![1.0f32, 2.5, -3.0].into()))])?;
 //! assert_eq!(outputs["out"], Tensor::new(&[3], vec![2.0f32, 5.0, -6.0].into()));
+//!
+//! // The elements are typed by the dtype, row-major.
+//! match outputs["out"].data() {
+//!     Data::F32(values) => assert_eq!(values.iter().sum::<f32>(), 1.0),
+//!     Data::Bf16(values) => println!("the first is {:?}", values.first().map(|x| x.to_f32())),
+//!     Data::I32(values) => println!("the first is {:?}", values.first()),
+//!     Data::I64(values) => println!("the first is {:?}", values.first()),
+//!     Data::Bool(values) => println!("the first is {:?}", values.first()),
+//! }
 //!
 //! // What does not fit is refused by name, before anything runs.
 //! let short = Tensor::new(&[2], vec![1.0f32, 2.5].into());
