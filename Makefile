@@ -2,18 +2,18 @@
 SHELL := /bin/bash
 ENV := . tools/env.sh &&
 
-.PHONY: demo test bless bench lint docs setup
+.PHONY: demo test bless bench lint docs build-tests setup
 
 ## demo: compile the sentence encoder, rank sentences on the CPU and on Vulkan
 demo: setup
 	$(ENV) tools/demo.sh
 
 ## test: everything; devices that are absent are skipped with a note
-test: setup
+test: build-tests
 	$(ENV) cargo test --workspace --quiet
 
 ## bless: accept what the tests find as what they should find; read the difference like code
-bless: setup
+bless: build-tests
 	$(ENV) SX_BLESS=1 INSTA_UPDATE=always cargo test --workspace --quiet --test system
 
 ## bench: sx against its peers and the machine's own ceilings; results in bench/results/
@@ -31,6 +31,10 @@ lint:
 ## docs: the crates' pages, in target/doc/
 docs:
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+
+# With cargo's progress: the first build takes minutes.
+build-tests: setup
+	$(ENV) cargo test --workspace --no-run
 
 setup:
 	tools/setup.sh

@@ -9,6 +9,23 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 mkdir -p .cache
 
 note() { echo "setup: $*" >&2; }
+fail() {
+    note "$*"
+    exit 1
+}
+
+# What a build needs and this script does not install: it is the user's choice where they come from.
+build_tools() {
+    local wanted found
+    wanted=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+    found=$(rustc --version 2>/dev/null | cut -d' ' -f2 | sed 's/-.*//') || true
+    [ -n "$found" ] && command -v cargo >/dev/null ||
+        fail "there is no Rust here: install $wanted or newer from https://rustup.rs"
+    [ "$(printf '%s\n' "$wanted" "$found" | sort -V | head -1)" = "$wanted" ] ||
+        fail "rustc is $found and sx needs $wanted or newer: run \`rustup update stable\`, or install it from https://rustup.rs"
+    command -v cc >/dev/null ||
+        fail "there is no C linker \`cc\` here, which Rust links programs with: install one (Debian: \`apt-get install gcc libc6-dev\`)"
+}
 
 # apt-get, or a sentence that says what to install by hand.
 can_install() {
@@ -23,9 +40,16 @@ refresh() {
     refreshed=1
 }
 
+# apt-get tells some things on stderr that nobody can act on, such as that debconf has no terminal to ask on. They
+# are kept back, and shown if it fails.
 install() {
+    local said
     refresh
-    DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "$@" >/dev/null
+    said=$(DEBIAN_FRONTEND=noninteractive DEBCONF_NOWARNINGS=yes \
+        apt-get -qq install -y --no-install-recommends "$@" 2>&1 >/dev/null) || {
+        echo "$said" >&2
+        return 1
+    }
 }
 
 # bookworm's lavapipe is from 2022; its backports have one that is several times faster.
@@ -91,6 +115,7 @@ python() {
     echo "$*" >"$at/done"
 }
 
+build_tools
 if can_install; then
     system_packages
     swiftshader
