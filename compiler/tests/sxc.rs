@@ -46,6 +46,9 @@ fn folder() -> TempDir {
     weights("w.safetensors", tensor("w", "F32", "[2]", 8), 8);
     weights("shape.safetensors", tensor("w", "F32", "[3]", 12), 12);
     weights("dtype.safetensors", tensor("w", "I32", "[2]", 8), 8);
+    // A file with an input and something else.
+    let extra = "\"y\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[8,16]}";
+    weights("inputs.safetensors", tensor("x", "F32", "[2]", 8) + "," + extra, 16);
     let w = tensor("w", "F32", "[2]", 8);
     weights("twice.safetensors", format!("{w},{w}"), 8);
     write("weight.sx", b"(defgraph g ((x [2])) (* x (param \"w\" [2])))");
@@ -107,6 +110,8 @@ fn every_answer_has_its_status_and_its_words() {
         ),
         (&["eval", "good.sx"], 1, "", "inputs without a value: `x` [2] f32"),
         (&["eval", "good.sx", "--input", "y=1"], 1, "", "the graph has no input `y`"),
+        (&["eval", "good.sx", "-i", "x=random", "-i", "x=random"], 1, "", "the input `x` is given twice"),
+        (&["eval", "good.sx", "--inputs", "inputs.safetensors"], 0, "out: [2] f32 = [0.0 0.0]", ""),
         (&["eval", "good.sx", "--input", "x"], 2, "", "NAME=VALUE"),
         (&["eval", "good.sx", "--input", "x=3:f32=1 2 3"], 1, "", "[3]"),
         (&["eval", "good.sx", "nope"], 1, "", "E-GRAPH-005"),

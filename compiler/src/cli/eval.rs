@@ -90,18 +90,25 @@ fn inputs(graph: &Graph, args: &Eval) -> Result<BTreeMap<String, Arc<Tensor>>, F
         .collect();
     let mut given: BTreeMap<String, Value> = BTreeMap::new();
     if let Some(path) = &args.inputs {
-        for name in tensor_file::names(path).map_err(fault)? {
-            known(&name, &wanted)?;
+        // A file may serve several graphs: what this one does not take is left alone, as `sxrun` does.
+        let names = tensor_file::names(path).map_err(fault)?;
+        for name in names.into_iter().filter(|name| wanted.contains_key(name.as_str())) {
             let value = Value::File { path: path.clone(), key: Some(name.clone()) };
             given.insert(name, value);
         }
     }
+    let mut named = Vec::new();
     for text in &args.input {
         let (name, value) = text.split_once('=').ok_or_else(|| {
             let failure = Failure::new(Exit::Usage, format!("`--input {text}` has no value"));
             failure.help("write `--input NAME=VALUE`, such as `--input x=random`")
         })?;
         known(name, &wanted)?;
+        if named.contains(&name) {
+            let failure = Failure::new(Exit::Fault, format!("the input `{name}` is given twice"));
+            return Err(failure.help("leave one out"));
+        }
+        named.push(name);
         given.insert(name.to_owned(), Value::parse(value).map_err(fault)?);
     }
     let missing: Vec<String> = wanted
