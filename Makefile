@@ -21,8 +21,8 @@ bench:
 	tools/setup.sh bench
 	$(ENV) .venv-bench/bin/python bench/run.py
 
-## lint: formatting, and clippy with warnings as errors
-lint:
+## lint: formatting, clippy and the crates' pages, with warnings as errors
+lint: docs
 	cargo fmt --all --check
 	@# Their modules are declared by a macro, so cargo fmt does not find them.
 	rustfmt --check compiler/src/ops/scalar/*.rs

@@ -10,7 +10,7 @@
 //! It needs neither the compiler nor a feature to be named; the processor and Vulkan, Metal or DirectX are all in
 //! it. A program that makes or reads `bf16` elements one by one has `half = "2.7"` beside it, whose `bf16` they are.
 //!
-//! A [`Model`] is an open artifact, a device comes from [`device::select`], and a [`Session`] is one graph of
+//! A [`Model`] is an open artifact, a device comes from [`fn@device::select`], and a [`Session`] is one graph of
 //! the model on one device. Calls take and give [`Tensor`]s.
 //!
 //! ```

@@ -1,11 +1,11 @@
 //! The maths library: one algorithm for each function, the same on every target.
 //!
-//! A function is written once, over a [`Lane`](lane::Lane). On the CPU the lane is an `f32`; a target that takes
+//! A function is written once, over a [`Lane`]. On the CPU the lane is an `f32`; a target that takes
 //! text runs the same code on symbols and spells what they record. Only binary32 and 32-bit integer
 //! arithmetic is used, no fused multiply-add and no table in memory, and no function branches, so loops over
 //! slices vectorise. The bounds stand in the book's page on numerics; the tests hold them.
 //!
-//! Read in this order: [`lane`], [`exp`](mod@exp), [`log`](mod@log), `trig`, `pow`, `erf`, then [`exact`], whose
+//! Read in this order: [`lane`], `exp`, `log`, `trig`, `pow`, `erf`, then [`exact`], whose
 //! functions have one right answer. `table.rs` is made by `fit.py`.
 
 mod cbrt;

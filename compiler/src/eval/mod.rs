@@ -5,7 +5,7 @@
 //! `if` asks ordinary values only, and a run is bounded in steps and depth. A mistake is reported where it is
 //! made and its value becomes one that silences consequences, so that a run finds the mistakes beside it too.
 //!
-//! Read in this order: [`value`], [`scope`], [`machine`] (expressions and calls), `special` (the forms),
+//! Read in this order: `value`, `scope`, `machine` (expressions and calls), `special` (the forms),
 //! `lambda` (parameters) and `types` (what is written beside them), `module`, `define` and `resolve` (files), `trace` and `graph` (tensors), `builtin`.
 
 mod builtin;

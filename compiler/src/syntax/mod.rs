@@ -1,7 +1,7 @@
 //! Text to trees and back.
 //!
-//! `lex` finds the tokens (and `number` which of them are numbers), [`read`] makes trees of them, [`print`]
-//! writes a tree on one line, and [`format`] lays a whole text out again without changing what it says.
+//! `lex` finds the tokens (and `number` which of them are numbers), [`fn@read`] makes trees of them, [`fn@print`]
+//! writes a tree on one line, and [`fn@format`] lays a whole text out again without changing what it says.
 
 pub mod format;
 mod lex;

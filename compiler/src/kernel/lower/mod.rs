@@ -1,8 +1,8 @@
 //! One stored value to one kernel: the walk down from a root.
 //!
 //! A root's operands are evaluated where they are needed, at positions affine in the kernel's coordinates,
-//! until stored values are reached, which are loaded. Meeting a reduction makes the kernel a [`Loop`] with
-//! `along` coordinates, meeting a matrix product makes it a [`Contract`] (or, behind a softmax, an
+//! until stored values are reached, which are loaded. Meeting a reduction makes the kernel a `Loop` with
+//! `along` coordinates, meeting a matrix product makes it a `Contract` (or, behind a softmax, an
 //! `Attention`) whose epilogue is what stood between. Where that cannot be, the walk says what has to change
 //! ([`Retry`]): a value that must be stored by a kernel of its own, or a coordinate that must be two.
 //!

@@ -1,11 +1,11 @@
 //! The CPU: runs kernels as they stand in the program, block by block, on all cores.
 //!
-//! A kernel is made ready once ([`launch`], where [`split`] cuts it): a loop becomes a [`tape::Nest`] (compiled by
-//! [`compile`], run by [`machine`]) that applies plain vectorised loops to blocks of lanes which stay in the nearest
+//! A kernel is made ready once (`launch`, where `split` cuts it): a loop becomes a `tape::Nest` (compiled by
+//! `compile`, run by `machine`) that applies plain vectorised loops to blocks of lanes which stay in the nearest
 //! cache; a matrix product or an attention calls a matrix multiplication between such nests. Read in this order:
-//! [`lanes`], [`scalar`], [`fold`], [`memory`], [`space`], [`tape`], [`compile`] (with [`keep`], [`fuse`], [`emit`],
-//! [`place`], [`ahead`]), [`team`], [`machine`], [`contract`], [`attention`]; then a whole program: [`home`],
-//! [`check`], [`run`].
+//! `lanes`, `scalar`, `fold`, `memory`, `space`, `tape`, `compile` (with `keep`, `fuse`, `emit`,
+//! `place`, `ahead`), `team`, `machine`, `contract`, `attention`; then a whole program: `home`,
+//! `check`, `run`.
 //!
 //! A trap's position is, among the coordinates at which the index is refused, the first in row-major order of
 //! the body it stands in; its site turns that into a position in the index operand. Of several traps of a

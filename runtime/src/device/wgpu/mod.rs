@@ -1,7 +1,7 @@
 //! GPUs through wgpu: Vulkan, Metal, DX12, and Vulkan drivers that run on a CPU.
 //!
 //! SPIR-V and MSL go to the driver as the compiler wrote them where the device takes that; otherwise wgpu
-//! lowers the WGSL. Every call to wgpu that can fail runs in an error scope ([`adapter::Gpu::checked`]), and
+//! lowers the WGSL. Every call to wgpu that can fail runs in an error scope (`adapter::Gpu::checked`), and
 //! what happens outside one is kept and reported by the next call: nothing here panics on a device's account.
 
 mod adapter;
