@@ -1,5 +1,7 @@
 //! Every refusal of an operation, as the user reads it.
 
+use std::sync::Arc;
+
 use sx_artifact::dtype::DType;
 use sx_artifact::kernel::FoldOp;
 use sx_artifact::scalar::ScalarFn;
@@ -7,14 +9,35 @@ use sx_compiler::diag::{FileId, Span};
 use sx_compiler::ir::op::*;
 use sx_compiler::ir::{Dim, Domain, Graph, Marks, Op, Type, Value};
 use sx_compiler::ops::{self, Builder, Fault, Operand};
-use sx_tests::sample::{input, nowhere};
+use sx_tests::assert_none;
+use sx_tests::sample::{input, nowhere, output};
 
-/// The message, notes and help of what `build` is refused with, for operands `x`, `y`, `z` of these types.
+/// Names every variant of [`Fault`]: one that is left out does not compile.
+macro_rules! variants {
+    ($($name:ident)*) => {
+        const VARIANTS: &[&str] = &[$(stringify!($name)),*];
+
+        fn variant(fault: &Fault) -> &'static str {
+            match fault {
+                $(Fault::$name { .. } => stringify!($name),)*
+            }
+        }
+    };
+}
+
+variants! {
+    Operands DtypesDiffer Dtype ResultDtype OutF32 MaskArithmetic MaskNeeded Broadcast BroadcastTo ShapesDiffer
+    InnerDims LeadingDims Rank RanksDiffer OffAxis Axis AxisTwice Order Elements TooLarge TooManyAxes Bounds EmptyAxis
+    DomainSense Region Source
+}
+
+/// What `build` is refused with, for operands `x`, `y`, `z` of these types: the fault's name, and its message, notes
+/// and help.
 fn refusal(
     operation: &str,
     types: &[Type],
     build: impl Fn(&mut Builder<'_>, &[Value]) -> Result<(), Fault>,
-) -> String {
+) -> (&'static str, String) {
     let mut graph = Graph::new("test");
     let origin = nowhere(&mut graph);
     let mut b = Builder::at(&mut graph, origin, Marks::default());
@@ -27,11 +50,12 @@ fn refusal(
         .map(|(name, ty)| Operand { text: (*name).to_owned(), ty: Some(ty.clone()) })
         .collect();
     let fault = build(&mut b, &values).expect_err("it should be refused");
+    let variant = variant(&fault);
     let diagnostic = fault.diagnostic(operation, Span { file: FileId(0), start: 0, end: 0 }, &operands);
     let notes = diagnostic.notes.iter().map(|note| format!("\nnote: {}", note.text));
     let help = diagnostic.help.iter().map(|help| format!("\nhelp: {help}"));
     let head = format!("error[{}]: {}", diagnostic.code.as_str(), diagnostic.message);
-    notes.chain(help).fold(head, |text, line| text + &line)
+    (variant, notes.chain(help).fold(head, |text, line| text + &line))
 }
 
 fn ty(dtype: DType, shape: &[u64]) -> Type {
@@ -52,6 +76,15 @@ fn matmul(b: &mut Builder<'_>, args: &[Value]) -> Result<(), Fault> {
 
 fn reduce(op: FoldOp, axes: Vec<usize>) -> Op {
     Op::Reduce(Reduce { op, axes, keepdims: false })
+}
+
+/// A composite of a region that gives its one input, of this type.
+fn region_of(ty: Type) -> Composite {
+    let mut region = Graph::new("region");
+    let origin = nowhere(&mut region);
+    let value = input(&mut Builder::at(&mut region, origin, Marks::default()), "0", ty);
+    output(&mut region, "out", value);
+    Composite { name: "softmax".to_owned(), region: Arc::new(region) }
 }
 
 #[test]
@@ -89,6 +122,7 @@ fn every_refusal() {
         refusal("sum", &[ty(F32, &[])], |_, _| ops::axis(-1, 0).map(|_| ())),
         refusal("reshape", &[ty(F32, &[2, 3])], node(Op::Reshape(Reshape { dims: shape(&[4, 2]) }))),
         refusal("reshape", &[ty(F32, &[0])], node(Op::Reshape(Reshape { dims: shape(&[0, u64::MAX, 9]) }))),
+        refusal("reshape", &[ty(F32, &[1])], node(Op::Reshape(Reshape { dims: shape(&[1; 33]) }))),
         refusal("broadcast-to", &[ty(F32, &[2, 3])], node(Op::Broadcast(Broadcast { dims: shape(&[4, 3]) }))),
         refusal("broadcast-to", &[ty(F32, &[2, 3])], node(Op::Broadcast(Broadcast { dims: shape(&[3]) }))),
         refusal("transpose", &[ty(F32, &[2, 3])], node(Op::Transpose(Transpose { order: vec![0, 0] }))),
@@ -101,9 +135,15 @@ fn every_refusal() {
         refusal("gather", &[ty(F32, &[2, 3]), ty(I32, &[2])], node(Op::Gather(Gather { axis: 0 }))),
         refusal("gather", &[ty(F32, &[2, 3]), ty(I32, &[2, 2])], node(Op::Gather(Gather { axis: 0 }))),
         refusal("iota", &[], node(Op::Iota(Iota { dims: shape(&[2]), axis: 0, dtype: F32 }))),
+        refusal("+", &[ty(F32, &[2, 3]), ty(F32, &[3])], node(Op::Map(Map { f: ScalarFn::Add }))),
+        refusal("softmax", &[ty(F32, &[2])], node(Op::Composite(region_of(ty(F32, &[3]))))),
+        refusal("input", &[], node(Op::Input(Input { name: "x".to_owned() }))),
         refusal("as", &[ty(I32, &[2])], node(Op::As(As { domain: Domain::Prob { over: 0 } }))),
         refusal("as", &[ty(F32, &[2])], node(Op::As(As { domain: Domain::Prob { over: 1 } }))),
         refusal("as", &[ty(F32, &[2])], node(Op::As(As { domain: Domain::Mask }))),
     ];
-    crate::snapshot::check("snapshots", "faults", &all.join("\n\n"));
+    let (shown, texts): (Vec<_>, Vec<_>) = all.into_iter().unzip();
+    let missing = VARIANTS.iter().filter(|name| !shown.contains(name));
+    assert_none(&missing.map(|name| format!("no refusal here shows `Fault::{name}`")).collect::<Vec<_>>());
+    crate::snapshot::check("snapshots", "faults", &texts.join("\n\n"));
 }

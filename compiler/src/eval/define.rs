@@ -70,7 +70,10 @@ impl Machine<'_> {
                 _ => {
                     if let Some(Binding::Macro(closure)) = self.binding(head) {
                         let expansion = self.expand(&closure, args, tree.span)?;
-                        return self.value_at_top(&expansion);
+                        self.enter(tree.span)?;
+                        let value = self.value_at_top(&expansion);
+                        self.leave();
+                        return value;
                     }
                     return self.eval(tree, &Env::default());
                 }

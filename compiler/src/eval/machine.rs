@@ -1,4 +1,4 @@
-//! The machine: expressions to values, within limits, and the one place that reports.
+//! The machine: expressions to values, and the one place that reports.
 
 use super::builtin::{self, Arg, Builtin};
 use super::module::{Binding, Module};
@@ -6,14 +6,11 @@ use super::special::{self, Special};
 use super::trace::Trace;
 use super::value::{Function, Name, Tensor, Value};
 use super::{EvalOptions, Loader, ParamDecl};
-use crate::diag::{Code, Diagnostic, Severity, Sink, Sources, Span};
-use crate::ir::Marks;
+use crate::diag::{Code, Diagnostic, Sink, Sources, Span};
+use crate::ir::{Marks, OriginId};
 use crate::syntax::{Datum, Tree};
 use std::collections::HashMap;
 use std::rc::Rc;
-
-/// How many errors end a run.
-const MAX_ERRORS: usize = 100;
 
 /// Why an evaluation ended without a value. Its cause has been reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +32,8 @@ pub(super) struct Frame {
     pub(super) by_user: bool,
     /// Who is called, for messages.
     pub(super) callee: Option<Name>,
+    /// The origin of nodes that this call makes, and the trace it belongs to, once it made one.
+    pub(super) origin: Option<(u32, OriginId)>,
 }
 
 /// Everything in force while a program is evaluated.
@@ -61,7 +60,7 @@ pub(super) struct Machine<'a> {
     /// The sizes that the command line gives, and which of them were used.
     pub(super) dims: Vec<CommandDim>,
     pub(super) steps: u64,
-    depth: usize,
+    pub(super) depth: usize,
 }
 
 /// A size from the command line.
@@ -117,7 +116,7 @@ impl<'a> Machine<'a> {
             Datum::Vector(items) => {
                 self.enter(tree.span)?;
                 let values = self.eval_each(items, env);
-                self.depth -= 1;
+                self.leave();
                 let values = values?;
                 if values.iter().any(Value::is_poisoned) { Value::Poisoned } else { Value::vector(values) }
             }
@@ -125,78 +124,11 @@ impl<'a> Machine<'a> {
             Datum::List(items) => {
                 self.enter(tree.span)?;
                 let value = self.form(tree, items, env);
-                self.depth -= 1;
+                self.leave();
                 let value = value?;
                 self.name_tensor(value, tree.span)
             }
         })
-    }
-
-    /// Counts a step and a level of nesting, against the limits.
-    fn enter(&mut self, span: Span) -> Eval<()> {
-        self.steps += 1;
-        if self.steps > self.options.max_steps {
-            if self.steps == self.options.max_steps + 1 {
-                let limit = self.options.max_steps;
-                let message = format!("the program takes more than {limit} steps");
-                self.report(
-                    Diagnostic::new(Code::EvalSteps, span, message)
-                        .help("end the loop or recursion that never ends, or raise the limit"),
-                );
-            }
-            return Err(Stop::Limit);
-        }
-        if self.depth >= self.options.max_depth {
-            let limit = self.options.max_depth;
-            let message = format!("expressions and calls nest more than {limit} deep");
-            self.report(
-                Diagnostic::new(Code::EvalDepth, span, message)
-                    .help("end the recursion that never ends, or use a loop"),
-            );
-            return Err(Stop::Limit);
-        }
-        self.depth += 1;
-        Ok(())
-    }
-
-    /// Counts steps that a builtin takes on its own.
-    pub(super) fn spend(&mut self, steps: u64, span: Span) -> Eval<()> {
-        self.steps = self.steps.saturating_add(steps).min(self.options.max_steps);
-        self.enter(span)?;
-        self.depth -= 1;
-        Ok(())
-    }
-
-    /// Counts the elements that a builtin is about to copy, so that lists take memory within the limit of steps.
-    pub(super) fn copied(&mut self, elements: usize, span: Span) -> Eval<()> {
-        self.spend(elements as u64 / 2, span)
-    }
-
-    /// Counts the parts of a value as steps, and its nesting against the limit: for what walks a value.
-    pub(super) fn measure(&mut self, value: &Value, span: Span) -> Eval<()> {
-        let mut waiting: Vec<(&Value, usize)> = vec![(value, 0)];
-        let mut parts = 0;
-        let most = self.options.max_steps.saturating_sub(self.steps);
-        while let Some((value, depth)) = waiting.pop() {
-            parts += 1;
-            if parts > most || depth + self.depth > self.options.max_depth {
-                let message = "a value nests too deeply, or has too many parts, to be walked";
-                self.fail(Code::EvalDepth, span, message);
-                return Err(Stop::Limit);
-            }
-            match value {
-                Value::Record(fields) => waiting.extend(fields.iter().map(|(_, value)| (value, depth + 1))),
-                Value::Values(values) => waiting.extend(values.iter().map(|value| (value, depth + 1))),
-                Value::Str(text) => parts += text.len() as u64 / 16,
-                other => waiting.extend(other.items().unwrap_or(&[]).iter().map(|value| (value, depth + 1))),
-            }
-        }
-        self.spend(parts / 4, span)
-    }
-
-    /// True once the step limit is reached or there are too many errors to go on.
-    pub(super) fn exhausted(&self) -> bool {
-        self.steps > self.options.max_steps || self.sink.count(Severity::Error) >= MAX_ERRORS
     }
 
     fn form(&mut self, tree: &Tree, items: &[Tree], env: &super::scope::Env) -> Eval {
@@ -285,7 +217,7 @@ impl<'a> Machine<'a> {
         self.enter(site)?;
         let args = values.into_iter().map(|value| Arg { value, span: site }).collect();
         let value = self.call(function, args, site);
-        self.depth -= 1;
+        self.leave();
         value
     }
 
@@ -294,7 +226,7 @@ impl<'a> Machine<'a> {
             return Ok(Value::Poisoned);
         }
         let by_user = !self.sources.is_library(site.file);
-        self.calls.push(Frame { site, by_user, callee: closure.name.clone() });
+        self.calls.push(Frame { site, by_user, callee: closure.name.clone(), origin: None });
         let module = std::mem::replace(&mut self.module, closure.module);
         let value = self.run_closure(closure, args, site);
         self.module = module;

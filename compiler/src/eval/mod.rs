@@ -5,8 +5,9 @@
 //! `if` asks ordinary values only, and a run is bounded in steps and depth. A mistake is reported where it is
 //! made and its value becomes one that silences consequences, so that a run finds the mistakes beside it too.
 //!
-//! Read in this order: `value`, `scope`, `machine` (expressions and calls), `special` (the forms),
-//! `lambda` (parameters) and `types` (what is written beside them), `module`, `define` and `resolve` (files), `trace` and `graph` (tensors), `builtin`.
+//! Read in this order: `value`, `scope`, `machine` (expressions and calls), `limits` (how many of them),
+//! `special` (the forms), `lambda` (parameters) and `types` (what is written beside them), `module`, `define` and
+//! `resolve` (files), `trace` and `graph` (tensors), `builtin`.
 
 mod builtin;
 mod bury;
@@ -15,6 +16,7 @@ mod define;
 mod doc;
 mod graph;
 mod lambda;
+mod limits;
 mod machine;
 mod module;
 mod quote;
@@ -58,7 +60,7 @@ pub struct EvalOptions {
 
 impl Default for EvalOptions {
     fn default() -> EvalOptions {
-        EvalOptions { dims: Vec::new(), max_depth: 10_000, max_steps: 10_000_000, graphs: Vec::new() }
+        EvalOptions { dims: Vec::new(), max_depth: 10_000, max_steps: 2_500_000, graphs: Vec::new() }
     }
 }
 

@@ -26,6 +26,14 @@ pub(super) fn quoted(tree: &Tree, placed: bool) -> Value {
     }
 }
 
+/// How many parts a tree has.
+pub(super) fn size(tree: &Tree) -> usize {
+    match &tree.datum {
+        Datum::List(items) | Datum::Vector(items) => 1 + items.iter().map(size).sum::<usize>(),
+        _ => 1,
+    }
+}
+
 /// A value as a tree; what has no place of its own stands at `span`. `None` for what is not code.
 fn unquoted(value: &Value, span: Span) -> Option<Tree> {
     let each =
@@ -58,12 +66,15 @@ impl Machine<'_> {
             env: closure.env.clone(),
             module: closure.module,
         }));
+        self.copied(args.iter().map(size).sum(), site)?;
         let args = args.iter().map(|arg| Arg { value: quoted(arg, true), span: arg.span }).collect();
         let value = self.call(&function, args, site)?.single();
         if value.is_poisoned() {
             return Err(super::machine::Stop::Reported);
         }
-        self.measure(&value, site)?;
+        // The code is kept while it runs, and what it holds may be macro calls again.
+        let parts = self.parts(&value, site)?;
+        self.spend(parts, site)?;
         match unquoted(&value, site) {
             Some(tree) => Ok(tree),
             None => {
@@ -111,7 +122,10 @@ impl Machine<'_> {
                 Some(("unquote-splicing", inner)) if level == 1 => {
                     let value = self.eval(inner, env)?.single();
                     match value.items() {
-                        Some(items) => values.extend(items.iter().cloned()),
+                        Some(items) => {
+                            self.copied(items.len(), inner.span)?;
+                            values.extend(items.iter().cloned());
+                        }
                         None => {
                             let message =
                                 format!("`,@` splices a list or a vector, and this is {}", value.kind());

@@ -1,7 +1,7 @@
 //! Graphs while they are traced: nodes with their origins, numbers as constants, explicit broadcasts.
 
 use super::builtin::Arg;
-use super::machine::{Eval, Machine, Stop};
+use super::machine::{Eval, Frame, Machine, Stop};
 use super::value::{Name, Number, Tensor, Value};
 use crate::diag::{Code, Diagnostic, Span};
 use crate::ir::op::{Broadcast, Constant, Map, Matmul};
@@ -24,6 +24,15 @@ pub(super) struct Trace {
     pub(super) params: HashMap<Name, ir::Value>,
     /// The context nodes there are.
     pub(super) contexts: Vec<(ir::op::Context, ir::Value)>,
+}
+
+impl Trace {
+    /// The origin at `span` in a call whose own origin is `parent`.
+    fn origin(&mut self, span: Span, parent: Option<OriginId>) -> OriginId {
+        let why = if parent.is_none() { Why::Written } else { Why::Called };
+        let graph = &mut self.graph;
+        *self.origins.entry((span, parent)).or_insert_with(|| graph.add_origin(Origin { span, why, parent }))
+    }
 }
 
 impl Machine<'_> {
@@ -75,24 +84,23 @@ impl Machine<'_> {
 
     /// The origin of a node that the form at `span` makes: the user's calls it stands in are its parents.
     fn origin(&mut self, span: Span) -> OriginId {
-        let sites: Vec<Span> =
-            self.calls.iter().filter(|frame| frame.by_user).map(|frame| frame.site).collect();
         let trace = self.traces.last_mut().expect("nodes are made in a trace");
-        let mut parent = None;
-        for span in sites.into_iter().chain([span]) {
-            let why = if parent.is_none() { Why::Written } else { Why::Called };
-            let graph = &mut trace.graph;
-            let id = *trace
-                .origins
-                .entry((span, parent))
-                .or_insert_with(|| graph.add_origin(Origin { span, why, parent }));
-            parent = Some(id);
+        let known = |frame: &Frame| frame.origin.filter(|(of, _)| *of == trace.id).map(|(_, origin)| origin);
+        // However deep the calls are, each is looked up once.
+        let last = self.calls.iter().rposition(|frame| known(frame).is_some());
+        let mut parent = last.and_then(|last| known(&self.calls[last]));
+        for frame in &mut self.calls[last.map_or(0, |last| last + 1)..] {
+            if frame.by_user {
+                parent = Some(trace.origin(frame.site, parent));
+            }
+            frame.origin = parent.map(|origin| (trace.id, origin));
         }
-        parent.expect("at least the span itself")
+        trace.origin(span, parent)
     }
 
     /// Where nodes that the form at `span` makes are appended.
     fn builder(&mut self, span: Span) -> Builder<'_> {
+        self.count_node();
         let (origin, marks) = (self.origin(span), self.marks);
         let trace = self.traces.last_mut().expect("nodes are made in a trace");
         Builder::at(&mut trace.graph, origin, marks)

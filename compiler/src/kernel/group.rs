@@ -7,7 +7,7 @@
 use super::analysis::{Analysis, Answers, Facts, MOST_READS};
 use super::lower::{Lowered, Retry, lower};
 use crate::ir::{Graph, Value};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 /// How many results of lowering one root are remembered: what is stored is tried, and some of it taken back.
@@ -30,7 +30,8 @@ impl Groups<'_> {
 /// Groups a graph into kernels.
 pub fn kernels(graph: &Graph) -> Groups<'_> {
     let facts = Rc::new(Facts::new(graph));
-    let mut memory = Memory { graph, known: HashMap::new() };
+    let known = graph.ids().map(|_| Vec::new()).collect();
+    let mut memory = Memory { graph, known };
     let mut forced = BTreeSet::new();
     let (mut analysis, mut kernels) = loop {
         let analysis = Analysis::new(&facts, &forced);
@@ -43,11 +44,18 @@ pub fn kernels(graph: &Graph) -> Groups<'_> {
         assert!(forced.len() > before, "a value that must be stored is stored: {}", graph.name);
     };
     // What was stored before its surroundings were may be needed no longer.
+    let mut readers = readers_of(&kernels, &analysis);
     for value in forced.clone().into_iter().rev() {
         forced.remove(&value);
         let fewer = Analysis::new(&facts, &forced);
-        match memory.lower_in_fewer(&fewer, kernels.len()) {
-            Some(better) => (analysis, kernels) = (fewer, better),
+        // The kernels that read it are asked first: nearly always one of them says that it is needed.
+        let needed = readers.get(&value).into_iter().flatten().any(|&reader| memory.lacks(&fewer, reader));
+        let better = if needed { None } else { memory.lower_in_fewer(&fewer, kernels.len()) };
+        match better {
+            Some(better) => {
+                (analysis, kernels) = (fewer, better);
+                readers = readers_of(&kernels, &analysis);
+            }
             None => {
                 forced.insert(value);
             }
@@ -58,12 +66,24 @@ pub fn kernels(graph: &Graph) -> Groups<'_> {
         lowered.reads = lowered.reads.iter().map(|&v| analysis.storage(v)).collect();
         lowered
     };
-    let kernels = kernels.into_values().map(place).collect();
+    kernels.sort_by_key(|(root, _)| *root);
+    let kernels = kernels.into_iter().map(|(_, lowered)| place(lowered)).collect();
     Groups { kernels, analysis }
 }
 
 /// The kernels of the values that are stored.
-type Kernels = BTreeMap<Value, Rc<Lowered>>;
+type Kernels = Vec<(Value, Rc<Lowered>)>;
+
+/// Which kernels read each value.
+fn readers_of(kernels: &Kernels, analysis: &Analysis<'_>) -> HashMap<Value, Vec<Value>> {
+    let mut readers: HashMap<Value, Vec<Value>> = HashMap::new();
+    for (root, lowered) in kernels {
+        for &read in &lowered.reads {
+            readers.entry(analysis.storage(read)).or_default().push(*root);
+        }
+    }
+    readers
+}
 
 /// What lowering a root gave, with what it relied on.
 struct Known {
@@ -74,7 +94,8 @@ struct Known {
 /// The results of lowering roots, for as long as what they relied on stays the same.
 struct Memory<'a> {
     graph: &'a Graph,
-    known: HashMap<Value, Vec<Known>>,
+    /// What is known of each node.
+    known: Vec<Vec<Known>>,
 }
 
 impl Memory<'_> {
@@ -98,6 +119,11 @@ impl Memory<'_> {
         fewer.then_some(kernels)
     }
 
+    /// Whether a root that is still stored cannot be lowered until something else is stored.
+    fn lacks(&mut self, analysis: &Analysis<'_>, root: Value) -> bool {
+        analysis.is_stored(root) && self.lower(analysis, root).is_err()
+    }
+
     /// Lowers root after root, from the outputs down. `go_on` is told how many there are so far and what must be
     /// stored instead of being computed in place, and says whether to go on.
     fn walk(
@@ -105,21 +131,25 @@ impl Memory<'_> {
         analysis: &Analysis<'_>,
         mut go_on: impl FnMut(usize, Option<Value>) -> bool,
     ) -> Kernels {
-        let outputs = self.graph.outputs.iter().map(|output| analysis.storage(output.value));
-        let mut waiting: Vec<Value> = outputs.filter(|v| analysis.is_stored(*v)).collect();
-        let mut found = BTreeMap::new();
-        let mut seen: HashSet<Value> = waiting.iter().copied().collect();
+        let mut found = Vec::new();
+        let mut waiting = Vec::new();
+        let mut seen = vec![false; self.known.len()];
+        let mut wait = |waiting: &mut Vec<Value>, v: Value| {
+            if analysis.is_stored(v) && !std::mem::replace(&mut seen[v.node.0 as usize], true) {
+                waiting.push(v);
+            }
+        };
+        for output in &self.graph.outputs {
+            wait(&mut waiting, analysis.storage(output.value));
+        }
         while let Some(root) = waiting.pop() {
             let missing = match self.lower(analysis, root) {
                 Ok(lowered) => {
                     for &read in &lowered.reads {
-                        let read = analysis.storage(read);
-                        if analysis.is_stored(read) && seen.insert(read) {
-                            waiting.push(read);
-                        }
+                        wait(&mut waiting, analysis.storage(read));
                     }
                     let many = lowered.reads.len() > MOST_READS;
-                    found.insert(root, lowered);
+                    found.push((root, lowered));
                     if many { analysis.most_reads_below(root) } else { None }
                 }
                 Err(value) => Some(value),
@@ -133,7 +163,7 @@ impl Memory<'_> {
 
     /// The kernel of a root, or what must be stored first.
     fn lower(&mut self, analysis: &Analysis<'_>, root: Value) -> Result<Rc<Lowered>, Value> {
-        let known = self.known.entry(root).or_default();
+        let known = &mut self.known[root.node.0 as usize];
         if let Some(found) = known.iter().find(|known| analysis.agrees(&known.answers)) {
             return found.result.clone();
         }

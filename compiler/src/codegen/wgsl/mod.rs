@@ -3,7 +3,8 @@
 //! A kernel is divided into parts that fit WebGPU's floor (`part`, `long`); each part is spelled once for
 //! adapters that run on a CPU and once for all others, naga checks the text, and metadata says which is which.
 //!
-//! Read in this order: `part`, `values`, `header`, `body`, `scalar`, then a kind of kernel: `loop_kernel` (with `lanes`),
+//! Read in this order: `part`, `values`, `header`, `body`, `scalar`, then a kind of kernel: `loop_kernel` (maps and
+//! rows, with `lanes`),
 //! `contract`, `attention`, which end in `epilogue`; `translate` comes last.
 
 mod attention;

@@ -96,8 +96,10 @@ fn mismatch(m: &mut Machine<'_>, call: &Call) -> Eval {
 
 fn constant(m: &mut Machine<'_>, call: &Call) -> Eval {
     let mut elements = Vec::new();
-    for value in m.items(call.callee, &call.args[0])?.to_vec() {
-        elements.push(Number::of(&value).map_or(f32::NAN, |number| number.as_f64() as f32));
+    let items = m.items(call.callee, &call.args[0])?;
+    m.copied(items.len(), call.span)?;
+    for value in items {
+        elements.push(Number::of(value).map_or(f32::NAN, |number| number.as_f64() as f32));
     }
     let value = Arc::new(Tensor::new(&[elements.len() as u64], Data::F32(elements)));
     m.operation(call.callee, call.span, Op::Constant(Constant { value }), &[])

@@ -69,7 +69,10 @@ fn nth(m: &mut Machine<'_>, call: &Call) -> Eval {
 fn length(m: &mut Machine<'_>, call: &Call) -> Eval {
     let arg = &call.args[0];
     match &arg.value {
-        Value::Str(text) => Ok(Value::Int(text.chars().count() as i64)),
+        Value::Str(text) => {
+            m.measure(&arg.value, call.span)?;
+            Ok(Value::Int(text.chars().count() as i64))
+        }
         Value::Tensor(_) => {
             let diagnostic = Diagnostic::new(
                 Code::TypeKind,
@@ -198,7 +201,10 @@ fn zip(m: &mut Machine<'_>, call: &Call) -> Eval {
 fn apply(m: &mut Machine<'_>, call: &Call) -> Eval {
     let function = m.function("apply", &call.args[0])?;
     let (last, between) = call.args[1..].split_last().expect("the arity is checked");
-    let spread = m.items("apply", last)?.iter().map(|value| Arg { value: value.clone(), span: last.span });
+    let items = m.items("apply", last)?;
+    // They are copied into the call, and by it.
+    m.copied(items.len().saturating_mul(2), call.span)?;
+    let spread = items.iter().map(|value| Arg { value: value.clone(), span: last.span });
     let args = between.iter().cloned().chain(spread).collect();
     m.call(&function, args, call.span)
 }
@@ -215,7 +221,8 @@ fn getf(m: &mut Machine<'_>, call: &Call) -> Eval {
         return m.context(name, key.span, call.span);
     }
     if !matches!(subject.value, Value::Record(_)) {
-        m.items("getf", subject)?;
+        let items = m.items("getf", subject)?;
+        m.copied(items.len(), call.span)?;
     }
     let default = call.args.get(2).map_or(Value::Nil, |arg| arg.value.clone());
     Ok(field_of(&subject.value, name).unwrap_or(default))
@@ -224,6 +231,7 @@ fn getf(m: &mut Machine<'_>, call: &Call) -> Eval {
 fn field(m: &mut Machine<'_>, call: &Call) -> Eval {
     let (subject, key) = (&call.args[0], &call.args[1]);
     let Value::Keyword(name) = &key.value else { return Err(m.wrong_kind("field", "a keyword", key)) };
+    m.copied(subject.value.items().map_or(0, <[Value]>::len), call.span)?;
     if let Some(value) = field_of(&subject.value, name) {
         return Ok(value);
     }

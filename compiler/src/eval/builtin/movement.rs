@@ -81,7 +81,10 @@ fn concat(m: &mut Machine<'_>, call: &Call) -> Eval {
     let list = &call.args[1];
     let parts: Vec<Arg> = match m.items("concat", list)? {
         [] => return Err(m.fail(Code::DimShape, call.span, "concat: there is nothing to put together")),
-        items => items.iter().map(|value| Arg { value: value.clone(), span: list.span }).collect(),
+        items => {
+            m.copied(items.len(), call.span)?;
+            items.iter().map(|value| Arg { value: value.clone(), span: list.span }).collect()
+        }
     };
     let parts = m.written_parts(parts, list);
     let first = m.tensor_arg("concat", &parts[0])?;

@@ -40,6 +40,7 @@ fn listed(m: &mut Machine<'_>, call: &Call, op: FoldOp, function: &'static str) 
     match arg.value.items() {
         Some(items) => {
             no_keys(m, call)?;
+            m.copied(items.len(), call.span)?;
             let args =
                 items.iter().map(|value| super::Arg { value: value.clone(), span: arg.span }).collect();
             let builtin = m.builtins[function];
@@ -75,7 +76,10 @@ fn extreme(m: &mut Machine<'_>, call: &Call, op: FoldOp, largest: bool) -> Eval 
     }
     no_keys(m, call)?;
     let numbers: Vec<Value> = match (call.args.as_slice(), call.args[0].value.items()) {
-        ([_], Some(items)) => items.to_vec(),
+        ([_], Some(items)) => {
+            m.copied(items.len(), call.span)?;
+            items.to_vec()
+        }
         (args, _) => args.iter().map(|arg| arg.value.clone()).collect(),
     };
     let mut best: Option<Number> = None;

@@ -97,6 +97,9 @@ fn split(m: &mut Machine<'_>, call: &Call) -> Eval {
     if separator.is_empty() {
         return Err(m.fail(Code::TypeRange, call.args[0].span, "split: the separator is empty"));
     }
+    m.measure_args(call)?;
+    // A part has its own text beside being an element.
+    m.copied(text.matches(&*separator).count().saturating_mul(2), call.span)?;
     Ok(Value::list(text.split(&*separator).map(Value::str).collect()))
 }
 

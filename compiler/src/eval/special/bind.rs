@@ -3,6 +3,7 @@
 use super::list_items;
 use crate::diag::{Code, Diagnostic};
 use crate::eval::machine::{Eval, Machine};
+use crate::eval::quote::size;
 use crate::eval::scope::Env;
 use crate::eval::value::{Closure, Function, Name, Value};
 use crate::syntax::{Datum, Tree};
@@ -33,6 +34,8 @@ pub(super) fn let_sequential(m: &mut Machine<'_>, form: &Tree, args: &[Tree], en
 }
 
 pub(super) fn lambda(m: &mut Machine<'_>, form: &Tree, args: &[Tree], env: &Env) -> Eval {
+    // A function keeps its code.
+    m.spend(args.iter().map(size).sum::<usize>() as u64, form.span)?;
     let lambda = m.lambda(form.span, args)?;
     let closure = Closure { name: None, lambda: Rc::new(lambda), env: env.clone(), module: m.module };
     Ok(Value::Function(Rc::new(Function::Closure(closure))))

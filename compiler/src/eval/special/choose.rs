@@ -4,7 +4,7 @@ use super::{is_symbol, list_items};
 use crate::diag::{Code, Diagnostic, Span};
 use crate::eval::builtin::Arg;
 use crate::eval::machine::{Eval, Machine, Stop};
-use crate::eval::quote::quoted;
+use crate::eval::quote::{quoted, size};
 use crate::eval::scope::Env;
 use crate::eval::value::Value;
 use crate::ir::Op;
@@ -130,6 +130,7 @@ pub(super) fn case(m: &mut Machine<'_>, form: &Tree, args: &[Tree], env: &Env) -
         let Some([key, body @ ..]) = list_items(clause) else {
             return Err(m.misshaped(form, "(case x (key body...)... (else body...))"));
         };
+        m.copied(size(key), key.span)?;
         let keys = quoted(key, false);
         let hit = is_symbol(key, "else")
             || is_symbol(key, "otherwise")

@@ -9,7 +9,7 @@ mod repeat;
 mod settings;
 
 use super::machine::{Eval, Machine, Stop};
-use super::quote::quoted;
+use super::quote::{quoted, size};
 use super::scope::Env;
 use crate::diag::Code;
 use crate::syntax::{Datum, Tree};
@@ -75,14 +75,20 @@ static TABLE: [Special; 23] = [
 
 fn quote(m: &mut Machine<'_>, form: &Tree, args: &[Tree], _: &Env) -> Eval {
     match args {
-        [datum] => Ok(quoted(datum, false)),
+        [datum] => {
+            m.copied(size(datum), form.span)?;
+            Ok(quoted(datum, false))
+        }
         _ => Err(m.misshaped(form, "'x")),
     }
 }
 
 fn quasiquote(m: &mut Machine<'_>, form: &Tree, args: &[Tree], env: &Env) -> Eval {
     match args {
-        [template] => m.quasi(template, 1, env),
+        [template] => {
+            m.copied(size(template), form.span)?;
+            m.quasi(template, 1, env)
+        }
         _ => Err(m.misshaped(form, "`template")),
     }
 }

@@ -25,6 +25,7 @@ pub(super) fn do_loop(m: &mut Machine<'_>, form: &Tree, args: &[Tree], env: &Env
         steps.push(step);
     }
     loop {
+        m.spend(1, form.span)?;
         let inner = env.with(names.clone());
         match m.test("do", end, &inner)? {
             None => return Ok(Value::Poisoned),
@@ -83,6 +84,7 @@ pub(super) fn dolist(m: &mut Machine<'_>, form: &Tree, args: &[Tree], env: &Env)
     };
     let name: Name = name.as_str().into();
     for item in items {
+        m.spend(1, form.span)?;
         m.eval_body(body, &env.with(vec![(name.clone(), item.clone())]))?;
     }
     Ok(Value::Nil)

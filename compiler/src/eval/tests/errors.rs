@@ -268,24 +268,46 @@ fn what_nests_or_grows_without_end_ends_in_a_diagnostic() {
         ("(let ((x nil)) (dotimes (i 30000) (let ((y x)) (set! x (lambda () y)))) 1)", "1"),
         (
             "(let ((x nil)) (dotimes (i 5000) (set! x (list x))) (format \"~a\" x))",
-            "E-EVAL-002: a value nests too deeply, or has too many parts, to be walked",
+            "E-EVAL-002: a value nests more than 1000 deep, and cannot be walked",
         ),
+        ("(defmacro m () '(m)) (m)", "E-EVAL-002: expressions and calls nest more than 1000 deep"),
         (
-            "(let ((x '(1))) (dotimes (i 60) (set! x (list x x))) (= x x))",
-            "E-EVAL-002: a value nests too deeply, or has too many parts, to be walked",
-        ),
-        (
-            "(let ((x \"ab\")) (dotimes (i 60) (set! x (string x x))))",
-            "E-EVAL-001: the program takes more than 200000 steps",
-        ),
-        (
-            "(let ((x [1])) (dotimes (i 60) (set! x (append x x))))",
-            "E-EVAL-001: the program takes more than 200000 steps",
+            "(defmacro m () '(progn (m) (m))) (m)",
+            "E-EVAL-002: expressions and calls nest more than 1000 deep",
         ),
     ];
     for (program, printed) in cases {
         assert_eq!(value_of(program), printed, "{program}");
     }
+}
+
+#[test]
+fn every_way_to_work_without_end_takes_steps() {
+    for program in [
+        "(let ((x '(1))) (dotimes (i 60) (set! x (list x x))) (= x x))",
+        "(let ((x \"ab\")) (dotimes (i 60) (set! x (string x x))))",
+        "(let ((x [1])) (dotimes (i 60) (set! x (append x x))))",
+        "(let ((x [1])) (dotimes (i 60) (set! x `[,@x ,@x])))",
+        "(defmacro m (x) `(m (progn ,x ,x))) (m 1)",
+        "(defmacro m (&rest xs) `(m ,@xs 1)) (m)",
+        "(do () (nil))",
+        "(let ((xs (range 2000))) (dolist (x xs) (dolist (y xs) 1)))",
+        "(let ((xs (range 20000))) (do () (nil) (apply list xs)))",
+        "(let ((xs (range 20000))) (do () (nil) (getf xs :a)))",
+        "(let ((xs (range 20000))) (do () (nil) (max xs)))",
+        "(let ((s \"ab\")) (dotimes (i 16) (set! s (string s s))) (do () (nil) (length s)))",
+        "(let ((s \"ab\")) (dotimes (i 14) (set! s (string s s))) (do () (nil) (split \"a\" s)))",
+        "(let ((f 1)) (do () (nil) (let ((g f)) (set! f (lambda (x) (g x))))))",
+    ] {
+        let expected = "E-EVAL-001: the program takes more than 200000 steps";
+        assert_eq!(value_of(program), expected, "{program}");
+    }
+}
+
+#[test]
+fn a_graph_of_many_nodes_is_within_the_limit() {
+    let program = "(defgraph g ((x [4])) (dotimes (i 2000) (set! x (+ (* x 0.5) x))) x)";
+    assert_eq!(codes(program), [""; 0]);
 }
 
 #[test]

@@ -12,7 +12,7 @@ pub use self::cost::CHEAP;
 
 use self::answers::Asked;
 use self::cost::{HEAVY, own_cost};
-use crate::ir::{Domain, Graph, NodeId, Op, Value};
+use crate::ir::{Domain, Graph, Node, NodeId, Op, Value};
 use std::collections::{BTreeSet, HashSet};
 use std::rc::Rc;
 use sx_artifact::tensor::Data;
@@ -24,6 +24,10 @@ pub const MOST_READS: usize = 6;
 /// What is known of a graph whatever is stored.
 pub struct Facts<'a> {
     graph: &'a Graph,
+    /// The operands of all nodes, one node after the other, and where each node's end: they are read so often that it
+    /// matters that they lie side by side.
+    args: Vec<NodeId>,
+    arg_ends: Vec<u32>,
     users: Vec<Vec<NodeId>>,
     outputs: HashSet<Value>,
     /// What each node costs without its operands.
@@ -60,9 +64,15 @@ impl<'a> Facts<'a> {
             .ids()
             .map(|id| count(id) > 1 && users[id.0 as usize].iter().any(|user| repeats(id, user)))
             .collect();
+        let args = graph.nodes().iter().flat_map(|node| &node.args).map(|arg| arg.node).collect();
+        let end = |end: &mut u32, node: &Node| {
+            *end += node.args.len() as u32;
+            Some(*end)
+        };
+        let arg_ends = graph.nodes().iter().scan(0, end).collect();
         let outputs = graph.outputs.iter().map(|output| output.value).collect();
         let own_costs = graph.nodes().iter().map(|node| own_cost(&node.op)).collect();
-        Facts { graph, users, outputs, own_costs, repeated }
+        Facts { graph, args, arg_ends, users, outputs, own_costs, repeated }
     }
 }
 
@@ -121,12 +131,16 @@ impl<'a> Analysis<'a> {
 
     fn count_costs(&self) -> Vec<u32> {
         let mut costs: Vec<u32> = Vec::with_capacity(self.stored.len());
-        for (node, &own) in self.graph.nodes().iter().zip(&self.facts.own_costs) {
-            let below = |total: u32, arg: &Value| match self.stores(arg.node) {
+        let mut args = self.facts.args.as_slice();
+        let mut start = 0;
+        for (&own, &end) in self.facts.own_costs.iter().zip(&self.facts.arg_ends) {
+            let (mine, rest) = args.split_at((end - start) as usize);
+            let below = |total: u32, arg: &NodeId| match self.stores(*arg) {
                 true => total,
-                false => total.saturating_add(costs[arg.node.0 as usize]),
+                false => total.saturating_add(costs[arg.0 as usize]),
             };
-            costs.push(node.args.iter().fold(own, below));
+            costs.push(mine.iter().fold(own, below));
+            (args, start) = (rest, end);
         }
         costs
     }
