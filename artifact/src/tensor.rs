@@ -1,7 +1,7 @@
 //! Dense tensors in host memory: what constants, inputs and outputs are outside a device.
 
 use crate::dtype::DType;
-use crate::pages::prefer_large;
+use crate::pages::{self, prefer_large};
 use half::bf16;
 use rayon::prelude::*;
 
@@ -172,11 +172,11 @@ fn collect<T: bytemuck::Pod>(mut to: Vec<T>, bytes: &[u8]) -> Vec<T> {
     }
     let words: &mut [u8] = bytemuck::cast_slice_mut(&mut to);
     if bytes.len() <= PIECE {
-        words.copy_from_slice(bytes);
+        pages::copy(words, bytes);
         return to;
     }
     let pieces = words.par_chunks_mut(PIECE).zip(bytes.par_chunks(PIECE));
-    pieces.for_each(|(to, from)| to.copy_from_slice(from));
+    pieces.for_each(|(to, from)| pages::copy(to, from));
     to
 }
 

@@ -2,13 +2,10 @@
 
 use rayon::prelude::*;
 use sx_artifact::maths;
-use sx_artifact::pages::prefer_large;
+use sx_artifact::pages::{self, prefer_large};
 
 /// Elements a task takes: small enough to share, large enough not to show.
 const CHUNK: usize = 1 << 16;
-
-/// Elements that are copied at once.
-const PIECE: usize = 256;
 
 /// Work that can be timed again and again.
 pub(crate) enum Ceiling {
@@ -54,11 +51,7 @@ impl Ceiling {
         match self {
             Ceiling::Copy { from, to } => {
                 to.par_chunks_mut(CHUNK).zip(from.par_chunks(CHUNK)).for_each(|(to, from)| {
-                    // By small pieces: some processors copy large ones several times more slowly where the two
-                    // addresses lie badly to one another.
-                    for (to, from) in to.chunks_mut(PIECE).zip(from.chunks(PIECE)) {
-                        to.copy_from_slice(from);
-                    }
+                    pages::copy(bytemuck::cast_slice_mut(to), bytemuck::cast_slice(from));
                 });
             }
             Ceiling::Gemm { sizes, lhs, rhs, out } => multiply(*sizes, lhs, rhs, out),

@@ -11,6 +11,7 @@ use crate::error::Error;
 use std::borrow::Cow;
 use std::ops::Deref;
 use sx_artifact::dtype::DType;
+use sx_artifact::pages;
 use sx_artifact::program::{Resource, Role};
 use sx_artifact::tensor::Tensor;
 use sx_artifact::wgpu::{TRAP_BYTES, resource_bytes};
@@ -73,14 +74,26 @@ unsafe impl Send for Piece<'_> {}
 
 impl Piece<'_> {
     /// Copies `from`, by several threads if it is large.
-    fn fill(mut self, from: &[u8]) {
+    fn fill(self, from: &[u8]) {
         if from.len() <= PIECE {
-            return self.0.copy_from_slice(from);
+            return self.copy(from);
         }
         let middle = from.len() / 2;
         let (left, right) = self.0.split_at(middle);
         let (left, right) = (Piece(left), Piece(right));
         rayon::join(move || left.fill(&from[..middle]), move || right.fill(&from[middle..]));
+    }
+}
+
+impl Piece<'_> {
+    /// Copies `from` step by step.
+    fn copy(self, from: &[u8]) {
+        let mut rest = self.0;
+        for from in from.chunks(pages::STEP) {
+            let (mut to, after) = rest.split_at(from.len());
+            to.copy_from_slice(from);
+            rest = after;
+        }
     }
 }
 
