@@ -14,8 +14,8 @@ fail() {
     exit 1
 }
 
-# What a build needs and this script does not install: it is the user's choice where they come from.
-build_tools() {
+# What a build needs and this script does not install: it is the user's choice where it comes from.
+rust() {
     local wanted found
     wanted=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
     found=$(rustc --version 2>/dev/null | cut -d' ' -f2 | sed 's/-.*//') || true
@@ -23,8 +23,12 @@ build_tools() {
         fail "there is no Rust here: install $wanted or newer from https://rustup.rs"
     [ "$(printf '%s\n' "$wanted" "$found" | sort -V | head -1)" = "$wanted" ] ||
         fail "rustc is $found and sx needs $wanted or newer: run \`rustup update stable\`, or install it from https://rustup.rs"
+}
+
+# Rust links programs with it.
+linker() {
     command -v cc >/dev/null ||
-        fail "there is no C linker \`cc\` here, which Rust links programs with: install one (Debian: \`apt-get install gcc libc6-dev\`)"
+        fail "there is no C linker \`cc\` here: install one (Debian: \`apt-get install gcc libc6-dev\`)"
 }
 
 # apt-get, or a sentence that says what to install by hand.
@@ -74,6 +78,7 @@ system_packages() {
     for name in libvulkan1 python3-venv unzip; do
         installed "$name" || missing+=("$name")
     done
+    command -v cc >/dev/null || missing+=(gcc libc6-dev)
     [ ${#missing[@]} = 0 ] || install "${missing[@]}"
     if ! installed mesa-vulkan-drivers || { [ "$(mesa_major)" -lt 23 ] && [ ! -e .cache/old-mesa ]; }; then
         add_backports
@@ -115,7 +120,7 @@ python() {
     echo "$*" >"$at/done"
 }
 
-build_tools
+rust
 if can_install; then
     system_packages
     swiftshader
@@ -123,6 +128,7 @@ else
     note "not root on Debian, so nothing is installed. Needed: a Vulkan loader and a driver such as lavapipe"
     note "(Debian: libvulkan1 mesa-vulkan-drivers), python3 with venv, unzip."
 fi
+linker
 
 python .venv numpy ml_dtypes tokenizers
 encoder=.cache/minilm
