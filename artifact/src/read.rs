@@ -184,8 +184,10 @@ impl Artifact {
     /// Takes the parameters from `weights`, which must be the file that was built with this artifact.
     pub fn attach_weights(&mut self, weights: Artifact) -> Result<(), Error> {
         let Some(wanted) = self.manifest.weights else {
-            let what = "the artifact holds its weights itself; leave out the file of weights";
-            return Err(Error::contents(what));
+            return Err(Error::Missing {
+                what: "weights elsewhere: it holds them itself".to_owned(),
+                help: "leave out the file of weights".to_owned(),
+            });
         };
         let fits = weights.manifest.params == self.manifest.params && weights.manifest.weights.is_none();
         if wanted != weights.id || !fits {

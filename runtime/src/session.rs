@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::ops::Index;
 use std::time::{Duration, Instant};
 use sx_artifact::manifest::{Graph, Port};
-use sx_artifact::program::{Program, Resource};
+use sx_artifact::program::{Check, Program, Resource};
 use sx_artifact::tensor::Tensor;
 use sx_artifact::tensor_file::{Want, check};
 
@@ -182,9 +182,12 @@ fn bind<'t>(ports: &[Port], inputs: &[(&str, &'t Tensor)]) -> Result<Vec<&'t Ten
     Ok(bound)
 }
 
-/// A port with what it holds: `` `x` [2, 3] f32``.
+/// A port with what it holds: `` `x` [2, 3] f32``, `` `ids` [8] i32 Index[V], below 5``.
 pub fn described(port: &Port) -> String {
-    let domain = if port.domain.is_empty() { String::new() } else { format!(" {}", port.domain) };
+    let mut domain = if port.domain.is_empty() { String::new() } else { format!(" {}", port.domain) };
+    if let Some(Check::Index { size }) = port.check {
+        domain += &format!(", below {size}");
+    }
     format!("`{}` {:?} {}{domain}", port.name, port.shape, port.dtype)
 }
 

@@ -153,6 +153,15 @@ fn from_text(
     Ok(tensor)
 }
 
+/// The float that `text` says, as a narrower one; none where a number would become infinite.
+fn fitting<T: Copy + Into<f32>>(text: &str, narrow: impl Fn(f64) -> T) -> Option<T> {
+    let wide: f64 = text.parse().ok()?;
+    let narrowed = narrow(wide);
+    // Infinity is spelled in letters.
+    let overflows = narrowed.into().is_infinite() && text.contains(|c: char| c.is_ascii_digit());
+    (!overflows).then_some(narrowed)
+}
+
 /// The elements, each the nearest value of the dtype they are written as.
 fn parsed(want: &Want<'_>, written: DType, elements: &[String]) -> Result<Data, Error> {
     macro_rules! all {
@@ -168,8 +177,8 @@ fn parsed(want: &Want<'_>, written: DType, elements: &[String]) -> Result<Data, 
         };
     }
     Ok(match written {
-        DType::F32 => Data::F32(all!(|text: &str| text.parse().ok(), "a number")),
-        DType::Bf16 => Data::Bf16(all!(|text: &str| text.parse().ok().map(bf16_of), "a number")),
+        DType::F32 => Data::F32(all!(|text: &str| fitting(text, |x| x as f32), "a number that fits f32")),
+        DType::Bf16 => Data::Bf16(all!(|text: &str| fitting(text, bf16_of), "a number that fits bf16")),
         DType::I32 => Data::I32(all!(|text: &str| text.parse().ok(), "a whole number that fits i32")),
         DType::I64 => Data::I64(all!(|text: &str| text.parse().ok(), "a whole number that fits i64")),
         DType::Bool => Data::Bool(all!(truth, "true or false")),

@@ -88,6 +88,7 @@ pub fn select(name: &str, targets: &[String]) -> Result<Selected, Error> {
         }
         "wgpu" => found.find(|it| it.target == "wgpu"),
         _ if name.starts_with("wgpu:") => found.find(|it| it.id == name),
+        "" => None,
         _ => found.find(|it| it.name.to_lowercase().contains(&name.to_lowercase())),
     };
     match chosen {
