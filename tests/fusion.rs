@@ -134,3 +134,33 @@ fn farthest(want: &Tensor, got: &Tensor) -> Option<String> {
     let at = want.iter().zip(got).position(|(&x, &y)| !near(x, y))?;
     Some(format!("{} at {at}, not {}", got[at], want[at]))
 }
+
+/// Bodies over `x`, `y`, `q`, `k` and `v`: long chains that use an input again and again, and operands without elements.
+const EXTREMES: [(&str, &str); 7] = [
+    ("(x [4])", "(let ((y x)) (dotimes (i 150) (set! y (+ (sin y) x))) y)"),
+    ("(x [4])", "(let ((y x)) (dotimes (i 450) (set! y (+ y x))) y)"),
+    ("(x [4])", "(let ((y x)) (dotimes (i 250) (set! y (* 0.5 (+ (reshape y [2 2]) (reshape x [2 2]))))) y)"),
+    ("(x [2 0]) (y [0 3])", "(matmul (exp x) y)"),
+    ("(x [2 0]) (y [0 3])", "(+ (matmul (cos x) (exp y)) (sum (sin x) :axes [1] :keepdims true))"),
+    (
+        "(x [2 0]) (y [0 3]) (z [3 3])",
+        "(matmul (tanh (matmul (concat 1 [(exp x) (sin x)]) (concat 0 [y (cos y)]))) (exp z))",
+    ),
+    ("(q [1 2 3 0]) (k [1 2 6 0]) (v [1 2 6 5])", "(attention (exp q) (sin k) (cos v))"),
+];
+
+#[test]
+fn long_chains_and_operands_without_elements_have_valid_programs() {
+    for (given, body) in EXTREMES {
+        let graph = program::graph(given, body);
+        let inputs = program::values(&graph, 1);
+        let want = sx_tests::reference(&graph, &inputs).expect("nothing traps");
+        for device in devices::wgpu().iter().map(|device| device as &dyn Device).chain([&Cpu as &dyn Device])
+        {
+            let got = compiled::on_device(device, &graph, &inputs);
+            let got = got.unwrap_or_else(|error| panic!("{}: {body}: {error}", device.name()));
+            let same = same_within_rounding(&want[0], &got[0]);
+            assert!(same, "{body} on {}: {got:?}, not {want:?}", device.name());
+        }
+    }
+}

@@ -70,6 +70,21 @@ fn sessions_on_threads_of_their_own_answer_as_they_do_alone() {
     }
 }
 
+/// Names are escaped where they name entries of the artifact.
+#[test]
+fn graphs_of_any_name_run() {
+    for name in ["naïve", "グラフ", "..", "a/../b", "step!", "%2E", "*"] {
+        let model = program::model("names.sx", &format!("(defgraph {name} ((x [2])) (+ x x))"));
+        for device in here() {
+            let mut session = Session::new(&model, name, &*device).expect("it is ready");
+            let outputs =
+                session.run(&[("x", Tensor::new(&[2], vec![1.0f32, 2.5].into()))]).expect("it runs");
+            let doubled = Tensor::new(&[2], vec![2.0f32, 5.0].into());
+            assert_eq!(outputs.iter().next().map(|(_, y)| y), Some(&doubled), "{name}");
+        }
+    }
+}
+
 /// Calls come from one thread after another, some are refused, and those after them are right.
 #[test]
 fn a_session_goes_from_thread_to_thread_and_on_after_a_refusal() {

@@ -4,6 +4,7 @@
 //! `kernels/spirv/…`, `kernels/msl/…`); the runtime picks the first variant whose condition holds, allocates
 //! what is stated, binds and dispatches. `shaders/README.md` has the contract of a kernel's header.
 
+use crate::manifest::entry_name;
 use crate::program::{Program, Resource, Role, Step, buffer_bytes};
 use serde::{Deserialize, Serialize};
 
@@ -18,22 +19,22 @@ pub const WINDOW_BYTES: u64 = 128 << 20;
 
 /// Where the compiler puts the metadata of a graph.
 pub fn metadata_entry(graph: &str) -> String {
-    format!("programs/{graph}.wgpu.json")
+    entry_name("programs", graph) + ".wgpu.json"
 }
 
 /// Where the code of a dispatch is in WGSL; `code` is [`Dispatch::code`].
 pub fn wgsl_entry(graph: &str, code: &str) -> String {
-    format!("kernels/wgsl/{graph}/{code}.wgsl")
+    entry_name("kernels/wgsl", graph) + &format!("/{code}.wgsl")
 }
 
 /// Where the code of a dispatch is in SPIR-V.
 pub fn spirv_entry(graph: &str, code: &str) -> String {
-    format!("kernels/spirv/{graph}/{code}.spv")
+    entry_name("kernels/spirv", graph) + &format!("/{code}.spv")
 }
 
 /// Where the code of a dispatch is in the Metal Shading Language.
 pub fn msl_entry(graph: &str, code: &str) -> String {
-    format!("kernels/msl/{graph}/{code}.metal")
+    entry_name("kernels/msl", graph) + &format!("/{code}.metal")
 }
 
 /// The name of every dispatch's entry point, in all three languages.

@@ -24,6 +24,8 @@ pub(super) struct Trace {
     pub(super) params: HashMap<Name, ir::Value>,
     /// The context nodes there are.
     pub(super) contexts: Vec<(ir::op::Context, ir::Value)>,
+    /// The parameter whose first value it makes, if it does that.
+    pub(super) init_of: Option<Name>,
 }
 
 impl Trace {
@@ -45,6 +47,7 @@ impl Machine<'_> {
             origins: HashMap::new(),
             params: HashMap::new(),
             contexts: Vec::new(),
+            init_of: None,
         });
     }
 

@@ -16,9 +16,13 @@ pub fn share(program: &mut Program) {
         given[resource as usize] = Some(slot as u32);
     }
     for (resource, slot) in program.resources.iter_mut().zip(given) {
-        if let (Role::Scratch { slot: place }, Some(slot)) = (&mut resource.role, slot) {
-            *place = slot;
-        }
+        let bytes = resource.bytes();
+        let Role::Scratch { slot: place } = &mut resource.role else { continue };
+        // One of no elements is written by no launch: it has a slot of its own, of no bytes.
+        *place = slot.unwrap_or_else(|| {
+            slots.push(Slot { bytes, free_after: usize::MAX });
+            slots.len() as u32 - 1
+        });
     }
     program.slots = slots.iter().map(|slot| slot.bytes).collect();
 }

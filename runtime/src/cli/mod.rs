@@ -150,6 +150,9 @@ pub(crate) fn main() -> ExitCode {
         _ => Loudness::Normal,
     };
     let terminal = Terminal { loudness };
+    if let Err(failure) = start_threads() {
+        return report(&failure);
+    }
     let done = match cli.command {
         Command::Run(args) => run::run(&args, &terminal),
         Command::Devices(args) => devices::run(&args, &terminal),
@@ -161,6 +164,15 @@ pub(crate) fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => report(&failure),
     }
+}
+
+/// Starts the threads that kernels share. A library that finds none panics; here it is told.
+fn start_threads() -> Result<(), Failure> {
+    rayon::ThreadPoolBuilder::new().build_global().map_err(|error| {
+        Failure::Runtime(Error::Device(format!(
+            "there is no room for the threads that work is shared among: {error}; set `RAYON_NUM_THREADS` to fewer"
+        )))
+    })
 }
 
 fn report(failure: &Failure) -> ExitCode {

@@ -195,7 +195,16 @@ fn saves(texts: &[String], graph: &Graph) -> Result<Vec<Save>, Failure> {
         }
         Some((name, _)) => Err(Failure::Runtime(Error::NoOutput { name: name.to_owned(), has: all() })),
     };
-    texts.iter().map(save).collect()
+    let saves = texts.iter().map(save).collect::<Result<Vec<Save>, Failure>>()?;
+    let twice = saves.iter().enumerate().find(|(i, save)| saves[..*i].iter().any(|it| it.path == save.path));
+    match twice {
+        None => Ok(saves),
+        Some((_, save)) => Err(Failure::Usage(format!(
+            "`{}` is to be written twice, and the second time would overwrite the first; give each output a file, or \
+             save all in one `.npz`",
+            save.path.display()
+        ))),
+    }
 }
 
 fn save(saves: &[Save], outputs: &Outputs, terminal: &Terminal) -> Result<(), Failure> {

@@ -20,6 +20,7 @@ pub(super) static TABLE: [Builtin; 1] = [builtin!("param" 2 Some(2), &["init", "
 
 fn param(m: &mut Machine<'_>, call: &Call) -> Eval {
     m.traced("param", call.span)?;
+    m.outside_init("param", call.span)?;
     let name = m.string("param", &call.args[0])?;
     if name.is_empty() {
         return Err(m.fail(Code::ParamForm, call.args[0].span, "param: the name is empty"));
@@ -100,6 +101,15 @@ impl Machine<'_> {
         ))
     }
 
+    /// Refuses what has no value yet when parameters get their first ones.
+    fn outside_init(&mut self, callee: &str, span: Span) -> Eval<()> {
+        let Some(name) = self.traces.iter().find_map(|trace| trace.init_of.clone()) else { return Ok(()) };
+        let message =
+            format!("{callee}: the `:init` of `{name}` is computed before there are parameters and calls");
+        let diagnostic = Diagnostic::new(Code::ParamForm, span, message);
+        Err(self.report(diagnostic.help("make it of numbers, `iota` and operations on those")))
+    }
+
     /// Traces how a parameter's first value is made.
     fn init_graph(
         &mut self,
@@ -110,7 +120,16 @@ impl Machine<'_> {
         span: Span,
     ) -> Eval<Init> {
         self.open_trace(name);
+        if let Some(trace) = self.traces.last_mut() {
+            trace.init_of = Some(name.into());
+        }
         let result = self.apply(function, Vec::new(), span).map(Value::single);
+        let result = result.and_then(|made| {
+            if let Value::Tensor(tensor) = &made {
+                self.here(tensor, "param", span)?;
+            }
+            Ok(made)
+        });
         let mut graph: Graph = self.close_trace();
         let tensor = match result? {
             Value::Tensor(tensor) => tensor,
@@ -129,6 +148,7 @@ impl Machine<'_> {
     /// `(getf ctx :step)`: an integer scalar that the runtime feeds.
     pub(super) fn context(&mut self, name: &str, key: Span, span: Span) -> Eval {
         self.traced("getf", span)?;
+        self.outside_init("getf", span)?;
         let context = match name {
             "step" => Context::Step,
             "microbatch" => Context::Microbatch,

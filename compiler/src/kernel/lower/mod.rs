@@ -172,7 +172,7 @@ impl<'a> Lowering<'a> {
         if let Some(&known) = self.memo.get(&key) {
             return Ok(known);
         }
-        if self.depth > MOST_DEPTH {
+        if self.depth > MOST_DEPTH && !self.is_source(v) {
             return Err(Retry::Store(v));
         }
         self.depth += 1;

@@ -25,6 +25,11 @@ impl Lowering<'_> {
         at: &[Idx],
         guard: Option<Val>,
     ) -> Result<Val, Retry> {
+        let terms = self.graph.ty(self.graph.node(v.node).args[0]).dims.last().map_or(1, |k| k.size);
+        if terms == 0 && !self.in_score {
+            // A sum of nothing; what would be multiplied is never made.
+            return Ok(finish::number(&mut self.body, 0.0, Reg::of(self.graph.ty(v).dtype)));
+        }
         let met = Product { node: v.node, at: at.to_vec() };
         let slot = if self.in_score { &self.scores } else { &self.product };
         let fits = guard.is_none()
