@@ -10,6 +10,7 @@ use crate::device::Context;
 use crate::error::Error;
 use std::borrow::Cow;
 use std::ops::Deref;
+use std::time::Duration;
 use sx_artifact::dtype::DType;
 use sx_artifact::pages;
 use sx_artifact::program::{Resource, Role};
@@ -83,9 +84,7 @@ impl Piece<'_> {
         let (left, right) = (Piece(left), Piece(right));
         rayon::join(move || left.fill(&from[..middle]), move || right.fill(&from[middle..]));
     }
-}
 
-impl Piece<'_> {
     /// Copies `from` step by step.
     fn copy(self, from: &[u8]) {
         let mut rest = self.0;
@@ -97,6 +96,9 @@ impl Piece<'_> {
     }
 }
 
+/// How long an answer is waited for once the device has finished.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 /// Maps all of `buffers`, or none.
 fn map(gpu: &Gpu, buffers: &[&wgpu::Buffer], mode: wgpu::MapMode) -> Result<(), Error> {
     let (send, receive) = std::sync::mpsc::channel();
@@ -105,8 +107,11 @@ fn map(gpu: &Gpu, buffers: &[&wgpu::Buffer], mode: wgpu::MapMode) -> Result<(), 
         // The receiver lives until the answers are there; if it is gone nobody waits for them.
         buffer.map_async(mode, .., move |result| drop(send.send((i, result))));
     }
+    drop(send);
     let healthy = gpu.wait();
-    let answers: Vec<_> = receive.try_iter().collect();
+    // Where another thread waits for the device too, it may be that one which hands out our answers, a moment later.
+    let patience = if healthy.is_ok() { PATIENCE } else { Duration::ZERO };
+    let answers: Vec<_> = std::iter::from_fn(|| receive.recv_timeout(patience).ok()).collect();
     let mapped = answers.iter().filter(|(_, result)| result.is_ok());
     if healthy.is_ok() && mapped.clone().count() == buffers.len() {
         return Ok(());
