@@ -1,14 +1,15 @@
 //! Where a walk ends: constants, and loads of what is stored.
 
 use super::Lowering;
-use crate::ir::{Op, Value};
+use crate::ir::Value;
+use crate::kernel::analysis::is_source;
 use crate::kernel::index::{Idx, flatten};
 use sx_artifact::kernel::{Const, Val};
 use sx_artifact::tensor::{Data, Tensor};
 
 impl Lowering<'_> {
     pub(super) fn is_source(&self, v: Value) -> bool {
-        matches!(self.graph.node(v.node).op, Op::Input(_) | Op::Param(_) | Op::Context(_) | Op::Constant(_))
+        is_source(self.graph, v)
     }
 
     pub(super) fn constant(&mut self, v: Value, value: &Tensor, at: &[Idx], guard: Option<Val>) -> Val {

@@ -32,7 +32,8 @@ const OVER: u64 = u64::MAX;
 /// Threads that work for one caller at a time.
 pub(super) struct Team {
     threads: usize,
-    shared: Arc<Shared>,
+    /// What it has in common with its workers; nothing where there are none.
+    shared: Option<Arc<Shared>>,
 }
 
 struct Shared {
@@ -70,7 +71,7 @@ impl Team {
 
     /// The calling thread alone.
     pub(super) fn alone() -> Team {
-        Team::of(1)
+        Team { threads: 1, shared: None }
     }
 
     pub(super) fn of(threads: usize) -> Team {
@@ -82,7 +83,7 @@ impl Team {
             workers: AtomicUsize::new(0),
             panic: Mutex::new(None),
         };
-        Team { threads, shared: Arc::new(shared) }
+        Team { threads, shared: Some(Arc::new(shared)) }
     }
 
     /// How many threads there are, the caller's included.
@@ -92,23 +93,23 @@ impl Team {
 
     /// Runs a task for each number below `tasks`, in no order.
     pub(super) fn each<F: Fn(u64) + Sync>(&mut self, tasks: u64, task: F) {
-        if self.threads < 2 || tasks < 2 {
+        let (Some(shared), 2.., 2..) = (&self.shared, self.threads, tasks) else {
             return (0..tasks).for_each(task);
-        }
+        };
         /// SAFETY: `context` is an `F`.
         unsafe fn run<F: Fn(u64)>(context: *const (), at: u64) {
             // SAFETY: by the contract.
             unsafe { (*context.cast::<F>())(at) }
         }
         let job = Job { run: run::<F>, context: (&raw const task).cast(), tasks, core: cores::current() };
-        self.shared.open(job);
-        self.gather((self.threads as u64 - 1).min(tasks - 1) as usize);
+        shared.open(job);
+        shared.gather((self.threads as u64 - 1).min(tasks - 1) as usize);
         // Closes the job also where a task panics: it borrows from this frame.
-        let closing = Closing(&self.shared);
+        let closing = Closing(shared);
         // SAFETY: the closure lives until the job is closed.
-        unsafe { self.shared.take(job) };
+        unsafe { shared.take(job) };
         drop(closing);
-        let panic = self.shared.panic.lock().unwrap_or_else(|e| e.into_inner()).take();
+        let panic = shared.panic.lock().unwrap_or_else(|e| e.into_inner()).take();
         if let Some(panic) = panic {
             resume_unwind(panic);
         }
@@ -128,20 +129,13 @@ impl Team {
         });
         results.into_iter().filter_map(OnceLock::into_inner).collect()
     }
-
-    /// Asks for workers until there are so many.
-    fn gather(&self, wanted: usize) {
-        while self.shared.workers.load(Ordering::Relaxed) < wanted {
-            self.shared.workers.fetch_add(1, Ordering::Relaxed);
-            let shared = self.shared.clone();
-            rayon::spawn(move || shared.work());
-        }
-    }
 }
 
 impl Drop for Team {
     fn drop(&mut self) {
-        self.shared.state.store(OVER, Ordering::Release);
+        if let Some(shared) = &self.shared {
+            shared.state.store(OVER, Ordering::Release);
+        }
     }
 }
 
@@ -169,6 +163,15 @@ impl Shared {
         let jobs = self.state.load(Ordering::Relaxed) / JOB + 1;
         // One that runs into `OVER` starts again, after some 2^32 launches.
         self.state.store((jobs % (JOB - 1) * JOB) | OPEN, Ordering::SeqCst);
+    }
+
+    /// Asks for workers until there are so many.
+    fn gather(self: &Arc<Shared>, wanted: usize) {
+        while self.workers.load(Ordering::Relaxed) < wanted {
+            self.workers.fetch_add(1, Ordering::Relaxed);
+            let shared = self.clone();
+            rayon::spawn(move || shared.work());
+        }
     }
 
     /// Takes tasks until there are none.
