@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use sx_artifact::dtype::DType;
-use sx_artifact::kernel::Work;
+use sx_artifact::kernel::KernelKind;
 use sx_artifact::program::{Program, Resource, Role};
 use sx_artifact::tensor::{Data, Tensor};
 use sx_compiler::plan;
@@ -53,10 +53,10 @@ fn changed(seed: u64) -> Option<Program> {
     let program: Program = serde_json::from_value(json).ok()?;
     let small =
         |sizes: &[u64]| sizes.iter().try_fold(1u64, |n, &m| n.checked_mul(m)).is_some_and(|n| n <= LARGE);
-    let quick = program.kernels.iter().all(|kernel| match &kernel.work {
-        Work::Loop(it) => small(&[&it.dims[..], &it.along].concat()),
-        Work::Contract(it) => small(&[&it.batch[..], &it.m, &it.n, &it.k].concat()),
-        Work::Attention(_) => false,
+    let quick = program.kernels.iter().all(|kernel| match &kernel.kind {
+        KernelKind::Loop(it) => small(&[&it.dims[..], &it.along].concat()),
+        KernelKind::Contraction(it) => small(&[&it.batch[..], &it.m, &it.n, &it.k].concat()),
+        KernelKind::Attention(_) => false,
     });
     let fits = program.resources.iter().all(|resource| small(&resource.shape));
     (quick && fits && program != planned.program && program.validate().is_ok()).then_some(program)

@@ -14,13 +14,13 @@ const PROGRAM: &str = "
 (defgraph attend ((q [2 3 70 16]) (k [2 3 90 16]) (v [2 3 90 24])) (attention q k v))
 (defgraph total ((x [1000003])) (sum (* x x)))";
 
-struct Work {
+struct KernelKind {
     graph: &'static str,
     inputs: Vec<(String, Tensor)>,
     answer: Vec<u8>,
 }
 
-fn work(model: &Model, graph: &'static str, device: &dyn Device) -> Work {
+fn work(model: &Model, graph: &'static str, device: &dyn Device) -> KernelKind {
     let mut session = Session::new(model, graph, device).expect("it is ready");
     let ports = session.inputs().to_vec();
     let value = |name: &str, shape: &[u64]| {
@@ -34,7 +34,7 @@ fn work(model: &Model, graph: &'static str, device: &dyn Device) -> Work {
     let inputs = ports.iter().map(|port| (port.name.clone(), value(&port.name, &port.shape)));
     let inputs: Vec<(String, Tensor)> = inputs.collect();
     let answer = run(&mut session, &inputs).expect("all indices are inside");
-    Work { graph, inputs, answer }
+    KernelKind { graph, inputs, answer }
 }
 
 /// The bytes of the only output.

@@ -184,9 +184,9 @@ fn steps_copy_and_repeat() {
     let mut code = Code::default();
     let x = code.load(0, 0, &[1]);
     let step = code.load(1, 0, &[0]);
-    let float = code.convert(Reg::F32, step);
+    let float = code.convert(ScalarType::F32, step);
     let sum = code.call(sx_artifact::scalar::ScalarFn::Add, &[x, float]);
-    let work = Work::Loop(Loop {
+    let work = KernelKind::Loop(Loop {
         dims: vec![5],
         along: vec![],
         body: code.body(),
@@ -238,7 +238,7 @@ fn an_argument_larger_than_a_binding_is_bound_in_windows() {
     let mut code = Code::default();
     let x = code.load(0, n as i64 - 1, &[-1024]);
     let stores = vec![store(x, 1, &[1])];
-    let work = Work::Loop(Loop { dims: vec![n / 1024], along: vec![], body: code.body(), stores });
+    let work = KernelKind::Loop(Loop { dims: vec![n / 1024], along: vec![], body: code.body(), stores });
     let large: Vec<f32> = (0..n).map(|i| i as f32).collect();
     let case = case("windows", vec![tensor(large)], &[(DType::F32, n / 1024, Close::Exact)], work);
     let want = naive::run(&case.kernel, &case.inputs);

@@ -8,7 +8,7 @@
 //! ## Coordinates
 //!
 //! Each body has a list of coordinates, the loop variables it may read, in a fixed order: see the kinds of
-//! [`Work`]. Strides in an [`Affine`] are one for each coordinate of the body they stand in.
+//! [`KernelKind`]. Strides in an [`Affine`] are one for each coordinate of the body they stand in.
 //!
 //! ## Levels
 //!
@@ -30,7 +30,7 @@ pub struct Val(pub u32);
 /// [`Inst::RoundBf16`] has rounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Reg {
+pub enum ScalarType {
     /// binary32
     F32,
     /// 32-bit integer
@@ -41,14 +41,14 @@ pub enum Reg {
     Bool,
 }
 
-impl Reg {
+impl ScalarType {
     /// The register type that holds elements of `dtype`.
-    pub fn of(dtype: DType) -> Reg {
+    pub fn of(dtype: DType) -> ScalarType {
         match dtype {
-            DType::F32 | DType::Bf16 => Reg::F32,
-            DType::I32 => Reg::I32,
-            DType::I64 => Reg::I64,
-            DType::Bool => Reg::Bool,
+            DType::F32 | DType::Bf16 => ScalarType::F32,
+            DType::I32 => ScalarType::I32,
+            DType::I64 => ScalarType::I64,
+            DType::Bool => ScalarType::Bool,
         }
     }
 }
@@ -117,7 +117,7 @@ pub enum Inst {
         /// The integer.
         at: Affine,
         /// `I32` or `I64`.
-        reg: Reg,
+        reg: ScalarType,
     },
     /// An element of a read argument. Where `guard` is false nothing is read and the value is 0: the element
     /// may be out of bounds there.
@@ -128,10 +128,10 @@ pub enum Inst {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         guard: Option<Val>,
     },
-    /// The accumulator handed to an epilogue ([`Contract`], [`Attention`]).
+    /// The accumulator handed to an epilogue ([`Contraction`], [`Attention`]).
     Acc {
         /// The accumulator's type.
-        reg: Reg,
+        reg: ScalarType,
     },
     /// A scalar function of registers.
     Call {
@@ -143,7 +143,7 @@ pub enum Inst {
     /// A conversion by the language's cast rules.
     Convert {
         /// The type to convert to.
-        to: Reg,
+        to: ScalarType,
         /// What to convert.
         x: Val,
     },
@@ -183,17 +183,17 @@ pub struct Body {
 impl Inst {
     /// The type of the value it defines, given those defined `before` it, or `None` where it names an
     /// argument or value that is not there.
-    pub fn reg(&self, args: &[Arg], before: &[Reg]) -> Option<Reg> {
+    pub fn reg(&self, args: &[Arg], before: &[ScalarType]) -> Option<ScalarType> {
         let of = |value: Val| before.get(value.0 as usize).copied();
         match self {
-            Inst::Const(Const::F32(_)) => Some(Reg::F32),
-            Inst::Const(Const::I32(_)) => Some(Reg::I32),
-            Inst::Const(Const::I64(_)) => Some(Reg::I64),
-            Inst::Const(Const::Bool(_)) => Some(Reg::Bool),
+            Inst::Const(Const::F32(_)) => Some(ScalarType::F32),
+            Inst::Const(Const::I32(_)) => Some(ScalarType::I32),
+            Inst::Const(Const::I64(_)) => Some(ScalarType::I64),
+            Inst::Const(Const::Bool(_)) => Some(ScalarType::Bool),
             Inst::Index { reg, .. } | Inst::Acc { reg } => Some(*reg),
-            Inst::Load { access, .. } => args.get(access.arg as usize).map(|arg| Reg::of(arg.dtype)),
+            Inst::Load { access, .. } => args.get(access.arg as usize).map(|arg| ScalarType::of(arg.dtype)),
             Inst::Call { f, args } => {
-                f.gives(&args.iter().map(|&arg| of(arg)).collect::<Option<Vec<Reg>>>()?)
+                f.gives(&args.iter().map(|&arg| of(arg)).collect::<Option<Vec<ScalarType>>>()?)
             }
             Inst::Convert { to, .. } => Some(*to),
             Inst::RoundBf16 { x } | Inst::Bounded { x, .. } | Inst::Fold { x, .. } => of(*x),
@@ -204,7 +204,7 @@ impl Inst {
 impl Body {
     /// The type of each value, in order. Panics on a body that names an argument or value that is not there:
     /// a body from a file is validated before this is asked.
-    pub fn registers(&self, args: &[Arg]) -> Vec<Reg> {
+    pub fn registers(&self, args: &[Arg]) -> Vec<ScalarType> {
         let mut regs = Vec::with_capacity(self.insts.len());
         for inst in &self.insts {
             regs.push(inst.reg(args, &regs).expect("a validated body names only what is there"));
@@ -252,7 +252,7 @@ pub struct Operand {
 /// Coordinates: of `lhs`, batch then m then k; of `rhs`, batch then k then n; of the epilogue, batch, m, n.
 /// Both operands have one register type, `F32`, `I32` or `I64`; it is the accumulator's.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Contract {
+pub struct Contraction {
     /// Sizes of the axes that both operands share and the result keeps.
     pub batch: Vec<u64>,
     /// Sizes of the axes of the left operand alone.
@@ -307,11 +307,11 @@ pub struct Attention {
 /// What a kernel computes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Work {
+pub enum KernelKind {
     /// A map or reductions.
     Loop(Loop),
     /// A matrix product.
-    Contract(Contract),
+    Contraction(Contraction),
     /// Attention.
     Attention(Attention),
 }
@@ -347,5 +347,5 @@ pub struct Kernel {
     /// How many traps it has; a launch names the site of each.
     pub traps: u32,
     /// What it computes.
-    pub work: Work,
+    pub kind: KernelKind,
 }

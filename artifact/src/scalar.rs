@@ -4,7 +4,7 @@
 //! meaning (value, domain, tolerance) is its record in the compiler's `ops/scalar/`; its spelling is one arm a
 //! target.
 
-use crate::kernel::Reg;
+use crate::kernel::ScalarType;
 use serde::{Deserialize, Serialize};
 
 /// Calls a macro with the list: groups of functions of one signature and one cost. An entry is a function's
@@ -48,11 +48,11 @@ pub enum Class {
 
 impl Class {
     /// Whether a value of this type is one.
-    pub fn holds(self, reg: Reg) -> bool {
+    pub fn holds(self, reg: ScalarType) -> bool {
         match self {
-            Class::Number => reg != Reg::Bool,
-            Class::Float => reg == Reg::F32,
-            Class::Truth => reg == Reg::Bool,
+            Class::Number => reg != ScalarType::Bool,
+            Class::Float => reg == ScalarType::F32,
+            Class::Truth => reg == ScalarType::Bool,
             Class::Any => true,
         }
     }
@@ -134,7 +134,7 @@ impl ScalarFn {
     }
 
     /// Whether it takes arguments of these types.
-    pub fn takes(self, regs: &[Reg]) -> bool {
+    pub fn takes(self, regs: &[ScalarType]) -> bool {
         let args = self.args();
         let pairs = || args.iter().zip(regs);
         let alike = |class, reg| pairs().all(|(&other, &found)| other != class || found == reg);
@@ -142,9 +142,9 @@ impl ScalarFn {
     }
 
     /// The type of its result, given its arguments', which it takes.
-    pub fn gives(self, regs: &[Reg]) -> Option<Reg> {
+    pub fn gives(self, regs: &[ScalarType]) -> Option<ScalarType> {
         match self.result() {
-            Class::Truth => Some(Reg::Bool),
+            Class::Truth => Some(ScalarType::Bool),
             class => self.args().iter().zip(regs).find(|(arg, _)| **arg == class).map(|(_, &reg)| reg),
         }
     }

@@ -6,8 +6,8 @@ mod common;
 use common::{access, load, program, resource};
 use sx_artifact::dtype::DType;
 use sx_artifact::kernel::{
-    Access, Affine, Arg, Body, Const, Contract, FoldOp, Inst, Kernel, Loop, Mode, Operand, Reg, Store, Val,
-    Work,
+    Access, Affine, Arg, Body, Const, Contraction, FoldOp, Inst, Kernel, KernelKind, Loop, Mode, Operand,
+    ScalarType, Store, Val,
 };
 use sx_artifact::program::{Check, Launch, Program, Role, Step};
 use sx_artifact::scalar::ScalarFn;
@@ -16,8 +16,8 @@ type Change = fn(&mut Program);
 
 /// The loop of the first kernel.
 fn first(program: &mut Program) -> &mut Loop {
-    match &mut program.kernels[0].work {
-        Work::Loop(it) => it,
+    match &mut program.kernels[0].kind {
+        KernelKind::Loop(it) => it,
         _ => panic!("the sample is made of loops"),
     }
 }
@@ -31,7 +31,7 @@ fn launch(program: &mut Program, number: usize) -> &mut Launch {
 
 /// `out[i] = in[i - 2]` where `guard(i, bound)` holds, over 8 coordinates and 6 elements.
 fn guarded(f: ScalarFn, bound: i64) -> Kernel {
-    let index = Inst::Index { at: Affine { offset: 0, strides: vec![1] }, reg: Reg::I64 };
+    let index = Inst::Index { at: Affine { offset: 0, strides: vec![1] }, reg: ScalarType::I64 };
     let at = Affine { offset: -2, strides: vec![1] };
     let insts = vec![
         index,
@@ -44,7 +44,7 @@ fn guarded(f: ScalarFn, bound: i64) -> Kernel {
         name: "guarded".to_owned(),
         args: vec![arg(6, Mode::Read), arg(8, Mode::Write)],
         traps: 0,
-        work: Work::Loop(Loop {
+        kind: KernelKind::Loop(Loop {
             dims: vec![8],
             along: vec![],
             body: Body { insts },
@@ -61,14 +61,14 @@ fn contract(left: Inst) -> Kernel {
         name: "product".to_owned(),
         args: vec![arg(6, Mode::Read), arg(12, Mode::Read), arg(8, Mode::Write)],
         traps: 0,
-        work: Work::Contract(Contract {
+        kind: KernelKind::Contraction(Contraction {
             batch: vec![],
             m: vec![2],
             n: vec![4],
             k: vec![3],
             lhs: operand(vec![left], 0),
             rhs: operand(vec![load(1, &[4, 1])], 0),
-            epilogue: Body { insts: vec![Inst::Acc { reg: Reg::F32 }] },
+            epilogue: Body { insts: vec![Inst::Acc { reg: ScalarType::F32 }] },
             stores: vec![Store { value: Val(0), access: access(2, &[4, 1]) }],
         }),
     }
@@ -81,7 +81,7 @@ fn folding(insts: Vec<Inst>, value: u32, strides: &[i64]) -> Kernel {
         name: "sum".to_owned(),
         args: vec![arg(6, Mode::Read), arg(6, Mode::Write)],
         traps: 0,
-        work: Work::Loop(Loop {
+        kind: KernelKind::Loop(Loop {
             dims: vec![2],
             along: vec![3],
             body: Body { insts },
@@ -116,7 +116,7 @@ fn unsound_programs_are_refused() {
         ("instruction 0: there is no argument 9", |p| first(p).body.insts[0] = load(9, &[3, 1])),
         ("instruction 0: argument 2 is only written", |p| first(p).body.insts[0] = load(2, &[3, 1])),
         ("instruction 0: it uses value 0 before", |p| first(p).body.insts[0] = Inst::RoundBf16 { x: Val(0) }),
-        ("there is no accumulator", |p| first(p).body.insts[0] = Inst::Acc { reg: Reg::F32 }),
+        ("there is no accumulator", |p| first(p).body.insts[0] = Inst::Acc { reg: ScalarType::F32 }),
         ("nothing to fold", |p| first(p).body.insts[1] = Inst::Fold { op: FoldOp::Sum, x: Val(0) }),
         ("`*` takes 2 arguments and is given 1", |p| {
             first(p).body.insts[2] = Inst::Call { f: ScalarFn::Mul, args: vec![Val(0)] };
@@ -149,7 +149,7 @@ fn unsound_programs_are_refused() {
         ("follows one that is written", |p| p.kernels[0].args[0].mode = Mode::Write),
         ("the index does not fit I32", |p| {
             let at = Affine { offset: i64::MAX, strides: vec![1, 1] };
-            first(p).body.insts[0] = Inst::Index { at, reg: Reg::I32 };
+            first(p).body.insts[0] = Inst::Index { at, reg: ScalarType::I32 };
         }),
         ("kernel `guarded`, instruction 3: it reaches elements -2 to 5", |p| {
             p.kernels.push(guarded(ScalarFn::Ge, 0));

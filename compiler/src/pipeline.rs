@@ -4,7 +4,7 @@ use crate::diag::Sources;
 use crate::ir::Graph;
 use crate::kernel::analysis::MOST_READS;
 use crate::kernel::group;
-use crate::passes::{divide, fold, open, precision, share, simplify, sweep};
+use crate::passes::{const_fold, cse, dce, expand_composites, precision, simplify, split_concat};
 use crate::plan::{self, Grouped, Planned};
 
 /// The graph with a stored dtype for every node.
@@ -19,8 +19,8 @@ pub fn after_simplify(graph: &Graph) -> Graph {
 
 /// The program of a traced graph.
 pub fn program(graph: &Graph, sources: &Sources) -> Planned {
-    let opened = open::run(&after_simplify(graph));
-    let fused = divide::run(&simplified(&opened.graph), MOST_READS);
+    let opened = expand_composites::run(&after_simplify(graph));
+    let fused = split_concat::run(&simplified(&opened.graph), MOST_READS);
     let groups = group::kernels(&fused);
     let grouped = Grouped { graph: &fused, traced: graph, groups: &groups, names: &opened.names };
     plan::plan(&grouped, sources)
@@ -30,7 +30,7 @@ pub fn program(graph: &Graph, sources: &Sources) -> Planned {
 fn simplified(graph: &Graph) -> Graph {
     let mut before = graph.clone();
     loop {
-        let after = sweep::run(&share::run(&simplify::run(&fold::run(&before))));
+        let after = dce::run(&cse::run(&simplify::run(&const_fold::run(&before))));
         if after == before {
             return after;
         }

@@ -1,7 +1,7 @@
 //! What a call of a program costs, whatever runs it: floating-point operations, and bytes to and from memory.
 
 use std::ops::AddAssign;
-use sx_artifact::kernel::{Attention, Body, Contract, Inst, Kernel, Loop, Work};
+use sx_artifact::kernel::{Attention, Body, Contraction, Inst, Kernel, KernelKind, Loop};
 use sx_artifact::program::{Program, Step};
 
 /// Operations and bytes.
@@ -53,10 +53,10 @@ fn add_steps(program: &Program, steps: &[Step], times: u64, total: &mut Cost) {
 
 /// The cost of one launch.
 pub fn of_kernel(kernel: &Kernel) -> Cost {
-    let flops = match &kernel.work {
-        Work::Loop(it) => of_loop(it),
-        Work::Contract(it) => of_contract(it),
-        Work::Attention(it) => of_attention(it),
+    let flops = match &kernel.kind {
+        KernelKind::Loop(it) => of_loop(it),
+        KernelKind::Contraction(it) => of_contract(it),
+        KernelKind::Attention(it) => of_attention(it),
     };
     let bytes = kernel.args.iter().map(|arg| arg.len.saturating_mul(arg.dtype.size() as u64));
     Cost { flops, bytes: bytes.fold(0, u64::saturating_add), launches: 1 }
@@ -76,7 +76,7 @@ fn of_loop(it: &Loop) -> u64 {
     points(&[&it.dims, &it.along]).saturating_mul(operations(&it.body))
 }
 
-fn of_contract(it: &Contract) -> u64 {
+fn of_contract(it: &Contraction) -> u64 {
     let product = points(&[&it.batch, &it.m, &it.n, &it.k]).saturating_mul(2);
     let lhs = points(&[&it.batch, &it.m, &it.k]).saturating_mul(operations(&it.lhs.body));
     let rhs = points(&[&it.batch, &it.k, &it.n]).saturating_mul(operations(&it.rhs.body));

@@ -53,13 +53,13 @@ impl Code {
     pub(crate) fn i64(&mut self, x: i64) -> Val {
         self.push(Inst::Const(Const::I64(x)))
     }
-    pub(crate) fn index(&mut self, offset: i64, strides: &[i64], reg: Reg) -> Val {
+    pub(crate) fn index(&mut self, offset: i64, strides: &[i64], reg: ScalarType) -> Val {
         self.push(Inst::Index { at: Affine { offset, strides: strides.to_vec() }, reg })
     }
     pub(crate) fn fold(&mut self, op: FoldOp, x: Val) -> Val {
         self.push(Inst::Fold { op, x })
     }
-    pub(crate) fn convert(&mut self, to: Reg, x: Val) -> Val {
+    pub(crate) fn convert(&mut self, to: ScalarType, x: Val) -> Val {
         self.push(Inst::Convert { to, x })
     }
     pub(crate) fn round(&mut self, x: Val) -> Val {
@@ -85,17 +85,17 @@ fn read(tensor: &Tensor) -> Arg {
     Arg { dtype: tensor.dtype(), len: tensor.len() as u64, mode: Mode::Read }
 }
 
-pub(crate) fn case(name: &str, inputs: Vec<Tensor>, outs: &[(DType, u64, Close)], work: Work) -> Case {
+pub(crate) fn case(name: &str, inputs: Vec<Tensor>, outs: &[(DType, u64, Close)], kind: KernelKind) -> Case {
     let mut args: Vec<Arg> = inputs.iter().map(read).collect();
     args.extend(outs.iter().map(|&(dtype, len, _)| Arg { dtype, len, mode: Mode::Write }));
-    let insts: Vec<&Inst> = match &work {
-        Work::Loop(l) => l.body.insts.iter().collect(),
+    let insts: Vec<&Inst> = match &kind {
+        KernelKind::Loop(l) => l.body.insts.iter().collect(),
         _ => vec![],
     };
     let traps = insts
         .iter()
         .filter_map(|i| if let Inst::Bounded { trap: Some(t), .. } = i { Some(t + 1) } else { None });
-    let kernel = Kernel { name: name.to_owned(), args, traps: traps.max().unwrap_or(0), work };
+    let kernel = Kernel { name: name.to_owned(), args, traps: traps.max().unwrap_or(0), kind };
     Case { kernel, inputs, close: outs.iter().map(|out| out.2).collect() }
 }
 
@@ -171,12 +171,12 @@ fn pairs<T: Copy>(values: &[T]) -> (Vec<T>, Vec<T>) {
     values.iter().flat_map(|&a| values.iter().map(move |&b| (a, b))).unzip()
 }
 
-fn map(dims: &[u64], code: Code, stores: Vec<Store>) -> Work {
-    Work::Loop(Loop { dims: dims.to_vec(), along: vec![], body: code.body(), stores })
+fn map(dims: &[u64], code: Code, stores: Vec<Store>) -> KernelKind {
+    KernelKind::Loop(Loop { dims: dims.to_vec(), along: vec![], body: code.body(), stores })
 }
 
-fn rows(dims: &[u64], along: &[u64], code: Code, stores: Vec<Store>) -> Work {
-    Work::Loop(Loop { dims: dims.to_vec(), along: along.to_vec(), body: code.body(), stores })
+fn rows(dims: &[u64], along: &[u64], code: Code, stores: Vec<Store>) -> KernelKind {
+    KernelKind::Loop(Loop { dims: dims.to_vec(), along: along.to_vec(), body: code.body(), stores })
 }
 
 /// One kernel a kind of argument: each of `fs` over the same values.
@@ -252,8 +252,12 @@ fn conversions() -> Case {
         tensor((0..n).map(|i| LONGS[i % LONGS.len()].wrapping_add((i / 19) as i64)).collect::<Vec<_>>()),
         tensor((0..n).map(|i| i % 3 == 0).collect::<Vec<bool>>()),
     ];
-    let to =
-        [(Reg::F32, DType::F32), (Reg::I32, DType::I32), (Reg::I64, DType::I64), (Reg::Bool, DType::Bool)];
+    let to = [
+        (ScalarType::F32, DType::F32),
+        (ScalarType::I32, DType::I32),
+        (ScalarType::I64, DType::I64),
+        (ScalarType::Bool, DType::Bool),
+    ];
     let mut code = Code::default();
     let mut outs = vec![];
     let mut stores = vec![];
@@ -288,7 +292,7 @@ fn choices() -> Case {
     let lost = code.call(ScalarFn::Sub, &[sum, magic]);
     let sum2 = code.call(ScalarFn::Mul, &[x, x]);
     let product = code.call(ScalarFn::Add, &[sum2, x]);
-    let index = code.index(5, &[3], Reg::I64);
+    let index = code.index(5, &[3], ScalarType::I64);
     let narrow = code.call(ScalarFn::Mul, &[index, index]);
     let widened = code.call(ScalarFn::Add, &[narrow, long]);
     let values = [float, lost, product, chosen, narrow, widened, truth];
@@ -327,7 +331,7 @@ pub(crate) fn movement() -> Vec<Case> {
     let parts: Vec<Tensor> = (0..10).map(|i| tensor(noise(3 + i, i as u32))).collect();
     let total: u64 = parts.iter().map(|part| part.len() as u64).sum();
     let mut code = Code::default();
-    let index = code.index(0, &[1], Reg::I32);
+    let index = code.index(0, &[1], ScalarType::I32);
     let mut end = 0;
     let mut value = code.f32(0.0);
     for (i, part) in parts.iter().enumerate() {
@@ -436,7 +440,7 @@ pub(crate) fn reductions() -> Vec<Case> {
     let mut code = Code::default();
     let x = code.load(0, 0, &[1]);
     let sum = code.fold(FoldOp::Sum, x);
-    let wide = code.index(0, &[1], Reg::I64);
+    let wide = code.index(0, &[1], ScalarType::I64);
     let count = code.fold(FoldOp::Sum, wide);
     let stores = vec![store(sum, 1, &[0]), store(count, 2, &[0])];
     let outs = [(DType::F32, 1, Close::Ulps(16.0)), (DType::I64, 1, Close::Exact)];
@@ -485,7 +489,7 @@ fn product(name: &str, s: Shape) -> Case {
     let mut lhs = left.load(0, 0, &[im * ik, ik, 1]);
     let mut right = Code::default();
     let rhs = right.load(1, 0, if transposed { [inn * ik, 1, ik] } else { [inn * ik, inn, 1] }.as_slice());
-    let reg = Reg::of(dtype);
+    let reg = ScalarType::of(dtype);
     let mut end = Code::default();
     let acc = end.push(Inst::Acc { reg });
     let out = [im * inn, inn, 1];
@@ -516,7 +520,7 @@ fn product(name: &str, s: Shape) -> Case {
         let out_dtype = if dtype == DType::Bf16 { DType::F32 } else { dtype };
         (vec![(out_dtype, count, close)], vec![store(acc, 2, &out)])
     };
-    let work = Work::Contract(Contract {
+    let work = KernelKind::Contraction(Contraction {
         batch: vec![batch],
         m: vec![m],
         n: vec![n],
@@ -548,14 +552,14 @@ pub(crate) fn products() -> Vec<Case> {
     let mut right = Code::default();
     let rhs = right.load(1, 0, &[k2 * n2, n1 * a * k2 * n2, n2, a * k2 * n2, 1]);
     let mut end = Code::default();
-    let acc = end.push(Inst::Acc { reg: Reg::F32 });
+    let acc = end.push(Inst::Acc { reg: ScalarType::F32 });
     let strides = [1, n1 * m2 * n2 * a, n2 * a, m2 * n2 * a, a];
     let inputs = vec![
         tensor(noise((a * m1 * m2 * k1 * k2) as usize, 1)),
         tensor(noise((a * n1 * n2 * k1 * k2) as usize, 2)),
     ];
     let u = |x: &[i64]| x.iter().map(|&x| x as u64).collect::<Vec<u64>>();
-    let work = Work::Contract(Contract {
+    let work = KernelKind::Contraction(Contraction {
         batch: u(&[a]),
         m: u(&[m1, m2]),
         n: u(&[n1, n2]),
@@ -587,20 +591,20 @@ fn attention(name: &str, h: Heads) -> Case {
         Operand { body: code.body(), value }
     };
     let mut code = Code::default();
-    let dot = code.push(Inst::Acc { reg: Reg::F32 });
+    let dot = code.push(Inst::Acc { reg: ScalarType::F32 });
     let scale = code.f32(3.0 / (d as f32).sqrt());
     let mut score = code.call(ScalarFn::Mul, &[dot, scale]);
     let bias = code.load(3, 0, &[0, s as i64, 1]);
     score = code.call(ScalarFn::Add, &[score, bias]);
     let hidden = code.f32(f32::NEG_INFINITY);
     if causal {
-        let ahead = code.index(s as i64 - t as i64, &[0, 1, -1], Reg::I32);
+        let ahead = code.index(s as i64 - t as i64, &[0, 1, -1], ScalarType::I32);
         let zero = code.push(Inst::Const(Const::I32(0)));
         let seen = code.call(ScalarFn::Ge, &[ahead, zero]);
         score = code.call(ScalarFn::Where, &[seen, score, hidden]);
     }
     let mut end = Code::default();
-    let acc = end.push(Inst::Acc { reg: Reg::F32 });
+    let acc = end.push(Inst::Acc { reg: ScalarType::F32 });
     let rounded = end.round(acc);
     let mut bias = noise((t * s) as usize, 8);
     // The second query sees nothing: its row is NaN.
@@ -616,7 +620,7 @@ fn attention(name: &str, h: Heads) -> Case {
     let out = [(t * e) as i64, e as i64, 1];
     let outs =
         [(DType::F32, batch * t * e, Close::Scale(1e-5)), (DType::Bf16, batch * t * e, Close::Scale(2e-2))];
-    let work = Work::Attention(Attention {
+    let work = KernelKind::Attention(Attention {
         batch: vec![batch],
         t,
         s,

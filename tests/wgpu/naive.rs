@@ -38,8 +38,8 @@ pub(crate) fn run(kernel: &Kernel, inputs: &[Tensor]) -> Vec<Data> {
             (out, value) => panic!("{value:?} stored to {:?}", out.dtype()),
         }
     };
-    match &kernel.work {
-        Work::Loop(l) => {
+    match &kernel.kind {
+        KernelKind::Loop(l) => {
             for row in points(&l.dims) {
                 let mut folds = vec![None; l.body.insts.len()];
                 for (i, inst) in l.body.insts.iter().enumerate() {
@@ -60,7 +60,7 @@ pub(crate) fn run(kernel: &Kernel, inputs: &[Tensor]) -> Vec<Data> {
                 }
             }
         }
-        Work::Contract(c) => {
+        KernelKind::Contraction(c) => {
             for b in points(&c.batch) {
                 for m in points(&c.m) {
                     for n in points(&c.n) {
@@ -80,7 +80,7 @@ pub(crate) fn run(kernel: &Kernel, inputs: &[Tensor]) -> Vec<Data> {
                 }
             }
         }
-        Work::Attention(a) => {
+        KernelKind::Attention(a) => {
             let at = |b: &[u64], tail: [u64; 2]| [b, &tail].concat();
             let float = |v: V| if let V::F(x) = v { x } else { panic!("a float") };
             for b in points(&a.batch) {
@@ -167,7 +167,7 @@ fn body(
             Inst::Const(Const::I32(x)) => V::I(*x),
             Inst::Const(Const::I64(x)) => V::L(*x),
             Inst::Const(Const::Bool(x)) => V::B(*x),
-            Inst::Index { at, reg: Reg::I64 } => V::L(affine(at, coords)),
+            Inst::Index { at, reg: ScalarType::I64 } => V::L(affine(at, coords)),
             Inst::Index { at, .. } => V::I(affine(at, coords) as i32),
             Inst::Acc { .. } => acc.expect("an accumulator"),
             Inst::Load { access, guard } => {
@@ -224,17 +224,17 @@ fn fold(op: FoldOp, mut values: impl Iterator<Item = V>) -> V {
     values.fold(first, |a, b| call(f, &[a, b]))
 }
 
-fn convert(to: Reg, x: V) -> V {
+fn convert(to: ScalarType, x: V) -> V {
     match (to, x) {
-        (Reg::F32, V::F(x)) => V::F(x),
-        (Reg::F32, V::L(x)) => V::F(x as f32 as f64),
-        (Reg::F32, x) => V::F(integer(x) as f32 as f64),
-        (Reg::I32, V::F(x)) => V::I(x as i32),
-        (Reg::I64, V::F(x)) => V::L(x as i64),
-        (Reg::Bool, V::F(x)) => V::B(x != 0.0),
-        (Reg::I32, x) => V::I(integer(x) as i32),
-        (Reg::I64, x) => V::L(integer(x)),
-        (Reg::Bool, x) => V::B(integer(x) != 0),
+        (ScalarType::F32, V::F(x)) => V::F(x),
+        (ScalarType::F32, V::L(x)) => V::F(x as f32 as f64),
+        (ScalarType::F32, x) => V::F(integer(x) as f32 as f64),
+        (ScalarType::I32, V::F(x)) => V::I(x as i32),
+        (ScalarType::I64, V::F(x)) => V::L(x as i64),
+        (ScalarType::Bool, V::F(x)) => V::B(x != 0.0),
+        (ScalarType::I32, x) => V::I(integer(x) as i32),
+        (ScalarType::I64, x) => V::L(integer(x)),
+        (ScalarType::Bool, x) => V::B(integer(x) != 0),
     }
 }
 

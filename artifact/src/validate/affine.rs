@@ -204,14 +204,14 @@ pub(super) fn distinct(at: &Affine, sizes: &[u64]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::Reg;
+    use crate::kernel::ScalarType;
 
     fn affine(offset: i64, strides: &[i64]) -> Affine {
         Affine { offset, strides: strides.to_vec() }
     }
 
     fn index(offset: i64, strides: &[i64]) -> Inst {
-        Inst::Index { at: affine(offset, strides), reg: Reg::I64 }
+        Inst::Index { at: affine(offset, strides), reg: ScalarType::I64 }
     }
 
     fn call(f: ScalarFn, args: &[u32]) -> Inst {

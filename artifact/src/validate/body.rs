@@ -2,7 +2,7 @@
 
 use super::affine::{self, Range};
 use super::{Invalid, MAX_RANK};
-use crate::kernel::{Access, Affine, Arg, Body, FoldOp, Inst, Mode, Reg, Store, Val};
+use crate::kernel::{Access, Affine, Arg, Body, FoldOp, Inst, Mode, ScalarType, Store, Val};
 use crate::scalar::ScalarFn;
 
 /// Where a body stands.
@@ -16,12 +16,12 @@ pub(super) struct Place<'a> {
     /// How many of them, at the end, are `along` coordinates, where folds may stand.
     pub(super) along: usize,
     /// The type of the accumulator, where there is one.
-    pub(super) acc: Option<Reg>,
+    pub(super) acc: Option<ScalarType>,
 }
 
 /// The type of each value of `body`, and whether it is per element.
 pub(super) struct Values {
-    pub(super) regs: Vec<Reg>,
+    pub(super) regs: Vec<ScalarType>,
     per_element: Vec<bool>,
 }
 
@@ -48,12 +48,12 @@ pub(super) fn check(body: &Body, place: &Place<'_>) -> Result<Values, Invalid> {
 
 impl Values {
     /// The type of a value that is used.
-    pub(super) fn reg(&self, value: Val) -> Checked<Reg> {
+    pub(super) fn reg(&self, value: Val) -> Checked<ScalarType> {
         let known = self.regs.get(value.0 as usize).copied();
         known.ok_or_else(|| format!("it uses value {} before there is one", value.0))
     }
 
-    fn expect(&self, value: Val, wanted: Reg) -> Checked {
+    fn expect(&self, value: Val, wanted: ScalarType) -> Checked {
         match self.reg(value)? {
             found if found == wanted => Ok(()),
             found => Err(format!("value {} is {found:?} where {wanted:?} is wanted", value.0)),
@@ -61,7 +61,7 @@ impl Values {
     }
 }
 
-fn instruction(body: &Body, inst: &Inst, place: &Place<'_>, values: &Values) -> Checked<Reg> {
+fn instruction(body: &Body, inst: &Inst, place: &Place<'_>, values: &Values) -> Checked<ScalarType> {
     match inst {
         Inst::Const(_) => {}
         Inst::Index { at, reg } => index(at, *reg, place)?,
@@ -70,7 +70,7 @@ fn instruction(body: &Body, inst: &Inst, place: &Place<'_>, values: &Values) -> 
         Inst::Acc { reg } => return Err(format!("there is no accumulator of type {reg:?} here")),
         Inst::Call { f, args } => call(*f, args, values)?,
         Inst::Convert { x, .. } => drop(values.reg(*x)?),
-        Inst::RoundBf16 { x } => values.expect(*x, Reg::F32)?,
+        Inst::RoundBf16 { x } => values.expect(*x, ScalarType::F32)?,
         Inst::Bounded { x, trap, .. } => bounded(*x, *trap, place, values)?,
         Inst::Fold { op, x } => fold(*op, *x, place, values)?,
     }
@@ -94,11 +94,11 @@ fn is_per_element(inst: &Inst, place: &Place<'_>, values: &Values) -> bool {
     }
 }
 
-fn index(at: &Affine, reg: Reg, place: &Place<'_>) -> Checked {
+fn index(at: &Affine, reg: ScalarType, place: &Place<'_>) -> Checked {
     let holds = match reg {
-        Reg::I32 => Range::new(i32::MIN.into(), i32::MAX.into()),
-        Reg::I64 => Range::new(i64::MIN.into(), i64::MAX.into()),
-        Reg::F32 | Reg::Bool => return Err(format!("an index cannot be {reg:?}")),
+        ScalarType::I32 => Range::new(i32::MIN.into(), i32::MAX.into()),
+        ScalarType::I64 => Range::new(i64::MIN.into(), i64::MAX.into()),
+        ScalarType::F32 | ScalarType::Bool => return Err(format!("an index cannot be {reg:?}")),
     };
     rank(at, place)?;
     match affine::values(at, &affine::coordinates(place.sizes)).within(holds) {
@@ -119,7 +119,7 @@ fn load(body: &Body, inst: &Inst, place: &Place<'_>, values: &Values) -> Checked
     let arg = argument(access, Mode::Read, place)?;
     rank(&access.at, place)?;
     if let Some(guard) = guard {
-        values.expect(*guard, Reg::Bool)?;
+        values.expect(*guard, ScalarType::Bool)?;
     }
     let mut gathered = Range::new(0, 0);
     for &(value, stride) in &access.gathered {
@@ -166,7 +166,7 @@ fn argument<'a>(access: &Access, mode: Mode, place: &Place<'a>) -> Checked<&'a A
 }
 
 fn bounded(x: Val, trap: Option<u32>, place: &Place<'_>, values: &Values) -> Checked {
-    if !matches!(values.reg(x)?, Reg::I32 | Reg::I64) {
+    if !matches!(values.reg(x)?, ScalarType::I32 | ScalarType::I64) {
         return Err("only an integer can be bounded".to_owned());
     }
     match trap {
@@ -181,8 +181,8 @@ fn fold(op: FoldOp, x: Val, place: &Place<'_>, values: &Values) -> Checked {
     }
     let found = values.reg(x)?;
     let fits = match op {
-        FoldOp::Sum | FoldOp::Max | FoldOp::Min | FoldOp::Prod => found != Reg::Bool,
-        FoldOp::All | FoldOp::Any => found == Reg::Bool,
+        FoldOp::Sum | FoldOp::Max | FoldOp::Min | FoldOp::Prod => found != ScalarType::Bool,
+        FoldOp::All | FoldOp::Any => found == ScalarType::Bool,
     };
     if fits { Ok(()) } else { Err(format!("{op:?} does not fold {found:?}")) }
 }
@@ -191,7 +191,7 @@ fn call(f: ScalarFn, args: &[Val], values: &Values) -> Checked {
     if args.len() != f.arity() {
         return Err(format!("`{}` takes {} arguments and is given {}", f.name(), f.arity(), args.len()));
     }
-    let regs = args.iter().map(|&arg| values.reg(arg)).collect::<Checked<Vec<Reg>>>()?;
+    let regs = args.iter().map(|&arg| values.reg(arg)).collect::<Checked<Vec<ScalarType>>>()?;
     if f.takes(&regs) { Ok(()) } else { Err(format!("`{}` does not take {regs:?}", f.name())) }
 }
 
@@ -219,7 +219,7 @@ fn store(it: &Store, place: &Place<'_>, values: &Values) -> Checked<Option<Range
     let arg = argument(&it.access, Mode::Write, place)?;
     let Access { at, gathered, .. } = &it.access;
     rank(at, place)?;
-    values.expect(it.value, Reg::of(arg.dtype))?;
+    values.expect(it.value, ScalarType::of(arg.dtype))?;
     if !gathered.is_empty() {
         return Err("a store cannot be gathered".to_owned());
     }

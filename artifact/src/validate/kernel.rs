@@ -2,7 +2,9 @@
 
 use super::body::{self, Place};
 use super::{Invalid, MAX_ARGS, MAX_POINTS};
-use crate::kernel::{Attention, Body, Contract, Kernel, Loop, Mode, Operand, Reg, Store, Work};
+use crate::kernel::{
+    Attention, Body, Contraction, Kernel, KernelKind, Loop, Mode, Operand, ScalarType, Store,
+};
 
 type Checked<T = ()> = Result<T, Invalid>;
 
@@ -18,10 +20,10 @@ pub(super) fn check(kernel: &Kernel) -> Checked<u64> {
     if written.clone().any(|arg| arg.mode == Mode::Read) {
         return Err(Invalid::new("", "an argument that is read follows one that is written"));
     }
-    match &kernel.work {
-        Work::Loop(it) => check_loop(kernel, it),
-        Work::Contract(it) => check_contract(kernel, it),
-        Work::Attention(it) => check_attention(kernel, it),
+    match &kernel.kind {
+        KernelKind::Loop(it) => check_loop(kernel, it),
+        KernelKind::Contraction(it) => check_contract(kernel, it),
+        KernelKind::Attention(it) => check_attention(kernel, it),
     }
 }
 
@@ -37,10 +39,10 @@ fn check_loop(kernel: &Kernel, it: &Loop) -> Checked<u64> {
     points(&sizes)
 }
 
-fn check_contract(kernel: &Kernel, it: &Contract) -> Checked<u64> {
+fn check_contract(kernel: &Kernel, it: &Contraction) -> Checked<u64> {
     let lhs = operand(kernel, &it.lhs, &[&it.batch[..], &it.m, &it.k].concat(), None, "left operand")?;
     let rhs = operand(kernel, &it.rhs, &[&it.batch[..], &it.k, &it.n].concat(), None, "right operand")?;
-    if lhs != rhs || lhs == Reg::Bool {
+    if lhs != rhs || lhs == ScalarType::Bool {
         return Err(Invalid::new("", format!("it cannot multiply {lhs:?} by {rhs:?}")));
     }
     epilogue(kernel, &it.epilogue, &it.stores, &[&it.batch[..], &it.m, &it.n].concat(), lhs)?;
@@ -53,25 +55,31 @@ fn check_attention(kernel: &Kernel, it: &Attention) -> Checked<u64> {
         (&it.query, with([it.t, it.d]), None, "query"),
         (&it.key, with([it.s, it.d]), None, "key"),
         (&it.value, with([it.s, it.e]), None, "value"),
-        (&it.score, with([it.t, it.s]), Some(Reg::F32), "score"),
+        (&it.score, with([it.t, it.s]), Some(ScalarType::F32), "score"),
     ];
     for (part, sizes, acc, name) in parts {
         let found = operand(kernel, part, &sizes, acc, name)?;
-        if found != Reg::F32 {
+        if found != ScalarType::F32 {
             return Err(Invalid::new(name, format!("it is {found:?} where F32 is wanted")));
         }
     }
-    epilogue(kernel, &it.epilogue, &it.stores, &with([it.t, it.e]), Reg::F32)?;
+    epilogue(kernel, &it.epilogue, &it.stores, &with([it.t, it.e]), ScalarType::F32)?;
     points(&[&it.batch[..], &[it.t, it.s, it.d.max(it.e)]].concat())
 }
 
-fn operand(kernel: &Kernel, it: &Operand, sizes: &[u64], acc: Option<Reg>, name: &str) -> Checked<Reg> {
+fn operand(
+    kernel: &Kernel,
+    it: &Operand,
+    sizes: &[u64],
+    acc: Option<ScalarType>,
+    name: &str,
+) -> Checked<ScalarType> {
     let values =
         body::check(&it.body, &Place { acc, ..place(kernel, sizes) }).map_err(|error| error.within(name))?;
     values.reg(it.value).map_err(|what| Invalid::new(name, what))
 }
 
-fn epilogue(kernel: &Kernel, body: &Body, stores: &[Store], sizes: &[u64], acc: Reg) -> Checked {
+fn epilogue(kernel: &Kernel, body: &Body, stores: &[Store], sizes: &[u64], acc: ScalarType) -> Checked {
     let place = Place { acc: Some(acc), ..place(kernel, sizes) };
     let check = || body::stores(stores, &place, &body::check(body, &place)?);
     check().map_err(|error| error.within("epilogue"))

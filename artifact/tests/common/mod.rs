@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use sx_artifact::dtype::DType;
-use sx_artifact::kernel::{Access, Affine, Arg, Body, Inst, Kernel, Loop, Mode, Store, Val, Work};
+use sx_artifact::kernel::{Access, Affine, Arg, Body, Inst, Kernel, KernelKind, Loop, Mode, Store, Val};
 use sx_artifact::manifest::Memory;
 use sx_artifact::program::{Binding, Check, Encoding, Launch, Origin, Program, Resource, Role, Step};
 use sx_artifact::scalar::ScalarFn;
@@ -35,7 +35,7 @@ pub(crate) fn program(graph: &str) -> Program {
         name: name.to_owned(),
         args: vec![arg(6, Mode::Read), arg(len, Mode::Read), arg(6, Mode::Write)],
         traps: 0,
-        work: Work::Loop(Loop {
+        kind: KernelKind::Loop(Loop {
             dims: vec![2, 3],
             along: vec![],
             body: Body {

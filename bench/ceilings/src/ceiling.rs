@@ -7,7 +7,7 @@ use sx_artifact::pages::{self, prefer_large};
 /// Elements a task takes: small enough to share, large enough not to show.
 const CHUNK: usize = 1 << 16;
 
-/// Work that can be timed again and again.
+/// KernelKind that can be timed again and again.
 pub(crate) enum Ceiling {
     /// Every byte read once and written once.
     Copy { from: Vec<f32>, to: Vec<f32> },

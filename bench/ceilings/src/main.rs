@@ -65,20 +65,20 @@ fn once() -> usize {
 }
 
 /// What can be timed.
-enum Work {
+enum KernelKind {
     Ceiling(Ceiling),
     Graph(Box<Graph>),
 }
 
 type Failure = Box<dyn std::error::Error>;
 
-fn answer(line: &str, works: &mut Vec<Option<Work>>) -> Result<Value, Failure> {
+fn answer(line: &str, works: &mut Vec<Option<KernelKind>>) -> Result<Value, Failure> {
     let made = match serde_json::from_str(line)? {
-        Request::Ceiling(What::Copy { bytes }) => Work::Ceiling(Ceiling::copy(bytes)),
-        Request::Ceiling(What::Gemm { sizes }) => Work::Ceiling(Ceiling::gemm(sizes)),
-        Request::Ceiling(What::Map { len }) => Work::Ceiling(Ceiling::map(len)),
+        Request::Ceiling(What::Copy { bytes }) => KernelKind::Ceiling(Ceiling::copy(bytes)),
+        Request::Ceiling(What::Gemm { sizes }) => KernelKind::Ceiling(Ceiling::gemm(sizes)),
+        Request::Ceiling(What::Map { len }) => KernelKind::Ceiling(Ceiling::map(len)),
         Request::Graph { artifact, graph, device, inputs } => {
-            Work::Graph(Box::new(Graph::open(&artifact, &graph, &device, &inputs)?))
+            KernelKind::Graph(Box::new(Graph::open(&artifact, &graph, &device, &inputs)?))
         }
         Request::Run { run, calls } => {
             let work = works.get_mut(run).and_then(Option::as_mut).ok_or("no such work")?;
@@ -88,21 +88,21 @@ fn answer(line: &str, works: &mut Vec<Option<Work>>) -> Result<Value, Failure> {
             for _ in 0..calls {
                 start = Instant::now();
                 match work {
-                    Work::Ceiling(ceiling) => ceiling.run(),
-                    Work::Graph(graph) => graph.run()?,
+                    KernelKind::Ceiling(ceiling) => ceiling.run(),
+                    KernelKind::Graph(graph) => graph.run()?,
                 }
             }
             return Ok(json!({ "ns": start.elapsed().as_nanos() as u64 }));
         }
         Request::Output { output, name, file } => {
-            let Some(Some(Work::Graph(graph))) = works.get_mut(output) else {
+            let Some(Some(KernelKind::Graph(graph))) = works.get_mut(output) else {
                 return Err("no such graph".into());
             };
             graph.write_output(&name, &file)?;
             return Ok(json!({}));
         }
         Request::Profile { profile } => {
-            let Some(Some(Work::Graph(graph))) = works.get_mut(profile) else {
+            let Some(Some(KernelKind::Graph(graph))) = works.get_mut(profile) else {
                 return Err("no such graph".into());
             };
             return Ok(json!({ "launches": graph.profile()? }));

@@ -4,7 +4,7 @@ use super::body::BodyBuilder;
 use super::finish::{self, finished_traps, outermost_first, store};
 use super::index::{Idx, Term};
 use super::lower::{AxisKey, Lowered, Lowering, Product, Retry};
-use sx_artifact::kernel::{Affine, Attention, Body, Const, Inst, Operand, Val, Work};
+use sx_artifact::kernel::{Affine, Attention, Body, Const, Inst, KernelKind, Operand, Val};
 use sx_artifact::scalar::ScalarFn;
 
 /// Finishes a walk that met the second product of an attention.
@@ -74,7 +74,7 @@ pub fn lower(walk: &mut Lowering<'_>, product: Product, at: &[Idx], result: Val)
         stores: vec![stored],
     };
     let traps = finished_traps(walk, &outer);
-    Ok(finish::lowered(walk, Work::Attention(attention), traps))
+    Ok(finish::lowered(walk, KernelKind::Attention(attention), traps))
 }
 
 /// An attention's coordinates are always all there, also those of size 1.

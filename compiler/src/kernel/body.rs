@@ -3,7 +3,7 @@
 use super::index::{Idx, Space};
 use std::collections::HashMap;
 use sx_artifact::dtype::DType;
-use sx_artifact::kernel::{Access, Affine, Body, Const, Inst, Reg, Val};
+use sx_artifact::kernel::{Access, Affine, Body, Const, Inst, ScalarType, Val};
 use sx_artifact::scalar::ScalarFn;
 
 /// Straight-line code under construction. Strides are kept for all coordinates of the space and reduced to
@@ -11,13 +11,13 @@ use sx_artifact::scalar::ScalarFn;
 #[derive(Clone, Debug, Default)]
 pub struct BodyBuilder {
     insts: Vec<Inst>,
-    regs: Vec<Reg>,
+    regs: Vec<ScalarType>,
     known: HashMap<Inst, Val>,
 }
 
 impl BodyBuilder {
     /// The value of an instruction, defined once however often it is asked for.
-    pub fn inst(&mut self, inst: Inst, reg: Reg) -> Val {
+    pub fn inst(&mut self, inst: Inst, reg: ScalarType) -> Val {
         if let Some(&val) = self.known.get(&inst) {
             return val;
         }
@@ -29,7 +29,7 @@ impl BodyBuilder {
     }
 
     /// The register type of a value.
-    pub fn reg(&self, val: Val) -> Reg {
+    pub fn reg(&self, val: Val) -> ScalarType {
         self.regs[val.0 as usize]
     }
 
@@ -51,29 +51,29 @@ impl BodyBuilder {
     /// A constant.
     pub fn constant(&mut self, value: Const) -> Val {
         let reg = match value {
-            Const::F32(_) => Reg::F32,
-            Const::I32(_) => Reg::I32,
-            Const::I64(_) => Reg::I64,
-            Const::Bool(_) => Reg::Bool,
+            Const::F32(_) => ScalarType::F32,
+            Const::I32(_) => ScalarType::I32,
+            Const::I64(_) => ScalarType::I64,
+            Const::Bool(_) => ScalarType::Bool,
         };
         self.inst(Inst::Const(value), reg)
     }
 
     /// A scalar function.
     pub fn call(&mut self, f: ScalarFn, args: Vec<Val>) -> Val {
-        let regs: Vec<Reg> = args.iter().map(|&arg| self.reg(arg)).collect();
+        let regs: Vec<ScalarType> = args.iter().map(|&arg| self.reg(arg)).collect();
         let reg = f.gives(&regs).expect("a call has its arguments");
         self.inst(Inst::Call { f, args }, reg)
     }
 
     /// An integer made of coordinates; a gathered part is added.
-    pub fn index(&mut self, idx: &Idx, reg: Reg, space: &Space) -> Val {
+    pub fn index(&mut self, idx: &Idx, reg: ScalarType, space: &Space) -> Val {
         let mut sum = self.inst(Inst::Index { at: idx.affine(space.len()), reg }, reg);
         for (value, factor) in idx.gathered() {
             let value = self.convert(value, reg);
             let factor = match reg {
-                Reg::I32 => Const::I32(factor as i32),
-                Reg::I64 | Reg::F32 | Reg::Bool => Const::I64(factor),
+                ScalarType::I32 => Const::I32(factor as i32),
+                ScalarType::I64 | ScalarType::F32 | ScalarType::Bool => Const::I64(factor),
             };
             let factor = self.constant(factor);
             let scaled = self.call(ScalarFn::Mul, vec![value, factor]);
@@ -83,14 +83,14 @@ impl BodyBuilder {
     }
 
     /// `x` converted to `to`, unless it is that already.
-    pub fn convert(&mut self, x: Val, to: Reg) -> Val {
+    pub fn convert(&mut self, x: Val, to: ScalarType) -> Val {
         if self.reg(x) == to { x } else { self.inst(Inst::Convert { to, x }, to) }
     }
 
     /// `x` rounded as storing it in `dtype` would.
     pub fn rounded(&mut self, x: Val, dtype: DType) -> Val {
         match dtype {
-            DType::Bf16 => self.inst(Inst::RoundBf16 { x }, Reg::F32),
+            DType::Bf16 => self.inst(Inst::RoundBf16 { x }, ScalarType::F32),
             DType::F32 | DType::I32 | DType::I64 | DType::Bool => x,
         }
     }
@@ -98,7 +98,7 @@ impl BodyBuilder {
     /// An element of argument `arg`, which has `dtype` elements, at a flat position.
     pub fn load(&mut self, arg: u32, dtype: DType, flat: &Idx, guard: Option<Val>, space: &Space) -> Val {
         let access = Access { arg, at: flat.affine(space.len()), gathered: flat.gathered() };
-        self.inst(Inst::Load { access, guard }, Reg::of(dtype))
+        self.inst(Inst::Load { access, guard }, ScalarType::of(dtype))
     }
 
     /// The coordinates that the code depends on.

@@ -1,16 +1,16 @@
 //! Neighbouring coordinates that every access walks as one become one: fewer loops, fewer distinct kernels.
 
 use super::body::for_each_affine;
-use sx_artifact::kernel::{Affine, Body, Kernel, Store, Work};
+use sx_artifact::kernel::{Affine, Body, Kernel, KernelKind, Store};
 
 /// Collapses a kernel's coordinates. An attention's are few and fixed.
 pub fn kernel(kernel: &mut Kernel) {
-    match &mut kernel.work {
-        Work::Loop(work) => {
+    match &mut kernel.kind {
+        KernelKind::Loop(work) => {
             let mut users = [User { groups: vec![0, 1], body: &mut work.body, stores: &mut work.stores }];
             collapse(&mut [&mut work.dims, &mut work.along], &mut users);
         }
-        Work::Contract(work) => {
+        KernelKind::Contraction(work) => {
             let mut users = [
                 User { groups: vec![0, 1, 3], body: &mut work.lhs.body, stores: &mut [] },
                 User { groups: vec![0, 3, 2], body: &mut work.rhs.body, stores: &mut [] },
@@ -18,7 +18,7 @@ pub fn kernel(kernel: &mut Kernel) {
             ];
             collapse(&mut [&mut work.batch, &mut work.m, &mut work.n, &mut work.k], &mut users);
         }
-        Work::Attention(_) => {}
+        KernelKind::Attention(_) => {}
     }
 }
 

@@ -5,7 +5,7 @@ use super::index::{Idx, Term, flatten};
 use super::lower::{FinishedTrap, Lowered, Lowering, Product};
 use sx_artifact::dtype::DType;
 use sx_artifact::kernel::{
-    Access, Arg, Const, Contract, FoldOp, Kernel, Loop, Mode, Operand, Reg, Store, Val, Work,
+    Access, Arg, Const, Contraction, FoldOp, Kernel, KernelKind, Loop, Mode, Operand, ScalarType, Store, Val,
 };
 use sx_artifact::scalar::ScalarFn;
 
@@ -19,7 +19,7 @@ pub fn loop_kernel(walk: &mut Lowering<'_>, at: &[Idx], result: Val) -> Lowered 
     let (dims, along_sizes) = (sizes(&rows), sizes(&along));
     let stores = vec![store(walk, at, kept[0], &coords)];
     let traps = finished_traps(walk, &coords);
-    let work = Work::Loop(Loop { dims, along: along_sizes, body, stores });
+    let work = KernelKind::Loop(Loop { dims, along: along_sizes, body, stores });
     lowered(walk, work, traps)
 }
 
@@ -73,7 +73,7 @@ pub fn contract_kernel(
     let stores = vec![store(walk, at, kept[0], &outer)];
     let traps = finished_traps(walk, &outer);
     let sizes = |list: &[u32]| list.iter().map(|&c| walk.space.size(c)).collect::<Vec<u64>>();
-    let contract = Contract {
+    let contract = Contraction {
         batch: sizes(&batch),
         m: sizes(&m),
         n: sizes(&n),
@@ -83,7 +83,7 @@ pub fn contract_kernel(
         epilogue,
         stores,
     };
-    lowered(walk, Work::Contract(contract), traps)
+    lowered(walk, KernelKind::Contraction(contract), traps)
 }
 
 /// The coordinates of a position, the one with the largest stride first.
@@ -117,44 +117,44 @@ pub fn finished_traps(walk: &Lowering<'_>, coords: &[u32]) -> Vec<FinishedTrap> 
     walk.traps.iter().map(finished).collect()
 }
 
-/// The kernel around `work`, with its arguments: what was loaded, then the root.
-pub fn lowered(walk: &Lowering<'_>, work: Work, traps: Vec<FinishedTrap>) -> Lowered {
+/// The kernel of `kind`, with its arguments: what was loaded, then the root.
+pub fn lowered(walk: &Lowering<'_>, kind: KernelKind, traps: Vec<FinishedTrap>) -> Lowered {
     let arg = |mode: Mode, value| {
         let ty = walk.graph.ty(value);
         Arg { dtype: ty.dtype, len: ty.count(), mode }
     };
     let mut args: Vec<Arg> = walk.reads.iter().map(|&read| arg(Mode::Read, read)).collect();
     args.push(arg(Mode::Write, walk.root));
-    let mut kernel = Kernel { name: String::new(), args, traps: traps.len() as u32, work };
+    let mut kernel = Kernel { name: String::new(), args, traps: traps.len() as u32, kind };
     super::collapse::kernel(&mut kernel);
     let nodes = walk.nodes.iter().copied().collect();
     Lowered { kernel, reads: walk.reads.clone(), writes: vec![walk.root], traps, nodes }
 }
 
 /// A whole number of a register type.
-pub fn number(body: &mut BodyBuilder, value: f64, reg: Reg) -> Val {
+pub fn number(body: &mut BodyBuilder, value: f64, reg: ScalarType) -> Val {
     let constant = match reg {
-        Reg::F32 => Const::F32((value as f32).to_bits()),
-        Reg::I32 => Const::I32(value as i64 as i32),
-        Reg::I64 => Const::I64(value as i64),
-        Reg::Bool => Const::Bool(value != 0.0),
+        ScalarType::F32 => Const::F32((value as f32).to_bits()),
+        ScalarType::I32 => Const::I32(value as i64 as i32),
+        ScalarType::I64 => Const::I64(value as i64),
+        ScalarType::Bool => Const::Bool(value != 0.0),
     };
     body.constant(constant)
 }
 
 /// What folding nothing gives.
-pub fn identity(body: &mut BodyBuilder, op: FoldOp, reg: Reg) -> Val {
+pub fn identity(body: &mut BodyBuilder, op: FoldOp, reg: ScalarType) -> Val {
     let largest = match reg {
-        Reg::F32 => Const::F32(f32::INFINITY.to_bits()),
-        Reg::I32 => Const::I32(i32::MAX),
-        Reg::I64 => Const::I64(i64::MAX),
-        Reg::Bool => Const::Bool(true),
+        ScalarType::F32 => Const::F32(f32::INFINITY.to_bits()),
+        ScalarType::I32 => Const::I32(i32::MAX),
+        ScalarType::I64 => Const::I64(i64::MAX),
+        ScalarType::Bool => Const::Bool(true),
     };
     let smallest = match reg {
-        Reg::F32 => Const::F32(f32::NEG_INFINITY.to_bits()),
-        Reg::I32 => Const::I32(i32::MIN),
-        Reg::I64 => Const::I64(i64::MIN),
-        Reg::Bool => Const::Bool(false),
+        ScalarType::F32 => Const::F32(f32::NEG_INFINITY.to_bits()),
+        ScalarType::I32 => Const::I32(i32::MIN),
+        ScalarType::I64 => Const::I64(i64::MIN),
+        ScalarType::Bool => Const::Bool(false),
     };
     match op {
         FoldOp::Sum => number(body, 0.0, reg),
@@ -185,9 +185,9 @@ pub fn power(body: &mut BodyBuilder, x: Val, mut exponent: u64) -> Val {
 pub fn cast(body: &mut BodyBuilder, x: Val, from: DType, to: DType) -> Val {
     match (from, to) {
         (_, DType::Bf16) => {
-            let wide = body.convert(x, Reg::F32);
+            let wide = body.convert(x, ScalarType::F32);
             if from == DType::Bf16 { wide } else { body.rounded(wide, DType::Bf16) }
         }
-        (_, to) => body.convert(x, Reg::of(to)),
+        (_, to) => body.convert(x, ScalarType::of(to)),
     }
 }

@@ -9,7 +9,8 @@ use crate::ops::scalar::{self, apply::apply};
 use half::bf16;
 use sx_artifact::dtype::DType;
 use sx_artifact::kernel::{
-    Access, Affine, Attention, Body, Const, Contract, FoldOp, Inst, Kernel, Loop, Operand, Reg, Store, Work,
+    Access, Affine, Attention, Body, Const, Contraction, FoldOp, Inst, Kernel, KernelKind, Loop, Operand,
+    ScalarType, Store,
 };
 use sx_artifact::tensor::{Data, Tensor};
 
@@ -17,12 +18,12 @@ use sx_artifact::tensor::{Data, Tensor};
 pub fn run(kernel: &Kernel, reads: &[&Tensor]) -> Result<Vec<Tensor>, (u32, Trap)> {
     let mut writes: Vec<Vec<Option<Scalar>>> =
         kernel.args[reads.len()..].iter().map(|arg| vec![None; arg.len as usize]).collect();
-    let hollow = matches!(&kernel.work, Work::Loop(work) if work.along.contains(&0));
+    let hollow = matches!(&kernel.kind, KernelKind::Loop(work) if work.along.contains(&0));
     let mut machine = Machine { reads, hollow, writes: &mut writes };
-    match &kernel.work {
-        Work::Loop(work) => machine.run_loop(work)?,
-        Work::Contract(work) => machine.contract(work)?,
-        Work::Attention(work) => machine.attention(work)?,
+    match &kernel.kind {
+        KernelKind::Loop(work) => machine.run_loop(work)?,
+        KernelKind::Contraction(work) => machine.contract(work)?,
+        KernelKind::Attention(work) => machine.attention(work)?,
     }
     let written = writes.into_iter().zip(&kernel.args[reads.len()..]);
     Ok(written.map(|(elements, arg)| collect(&elements, arg.dtype)).collect())
@@ -56,7 +57,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    fn contract(&mut self, work: &Contract) -> Result<(), (u32, Trap)> {
+    fn contract(&mut self, work: &Contraction) -> Result<(), (u32, Trap)> {
         let join = |lists: [&Vec<u64>; 3]| lists.into_iter().flatten().copied().collect::<Vec<u64>>();
         let lhs = self.operand(&work.lhs, &join([&work.batch, &work.m, &work.k]))?;
         let rhs = self.operand(&work.rhs, &join([&work.batch, &work.k, &work.n]))?;
@@ -117,10 +118,10 @@ impl Machine<'_> {
                 }
                 Inst::Convert { to, x } => {
                     let dtype = match to {
-                        Reg::F32 => DType::F32,
-                        Reg::I32 => DType::I32,
-                        Reg::I64 => DType::I64,
-                        Reg::Bool => DType::Bool,
+                        ScalarType::F32 => DType::F32,
+                        ScalarType::I32 => DType::I32,
+                        ScalarType::I64 => DType::I64,
+                        ScalarType::Bool => DType::Bool,
                     };
                     let x = &values[x.0 as usize];
                     Tensor::new(x.shape(), crate::ops::cast::converted(x.data(), dtype))
@@ -200,10 +201,10 @@ fn repeated(constant: Const, count: u64) -> Tensor {
     Tensor::new(&[count], data)
 }
 
-fn integers(values: &[i64], reg: Reg) -> Tensor {
+fn integers(values: &[i64], reg: ScalarType) -> Tensor {
     let data: Data = match reg {
-        Reg::I32 => values.iter().map(|&x| x as i32).collect::<Vec<_>>().into(),
-        Reg::I64 | Reg::F32 | Reg::Bool => values.to_vec().into(),
+        ScalarType::I32 => values.iter().map(|&x| x as i32).collect::<Vec<_>>().into(),
+        ScalarType::I64 | ScalarType::F32 | ScalarType::Bool => values.to_vec().into(),
     };
     Tensor::new(&[values.len() as u64], data)
 }

@@ -1,7 +1,7 @@
 //! Kernels as text, for people and for tests.
 
 use std::fmt::Write;
-use sx_artifact::kernel::{Access, Affine, Body, Const, Inst, Kernel, Operand, Store, Work};
+use sx_artifact::kernel::{Access, Affine, Body, Const, Inst, Kernel, KernelKind, Operand, Store};
 
 /// The kernel as text, a line an instruction.
 pub fn print(kernel: &Kernel) -> String {
@@ -13,14 +13,14 @@ pub fn print(kernel: &Kernel) -> String {
         };
         line(&mut out, 1, format!("#{i} {mode} {}[{}]", arg.dtype, arg.len));
     }
-    match &kernel.work {
-        Work::Loop(work) => {
+    match &kernel.kind {
+        KernelKind::Loop(work) => {
             let along =
                 if work.along.is_empty() { String::new() } else { format!(" along {:?}", work.along) };
             line(&mut out, 1, format!("for {:?}{along}", work.dims));
             body(&mut out, 2, &work.body, &work.stores);
         }
-        Work::Contract(work) => {
+        KernelKind::Contraction(work) => {
             line(
                 &mut out,
                 1,
@@ -31,7 +31,7 @@ pub fn print(kernel: &Kernel) -> String {
             line(&mut out, 1, "epilogue".to_owned());
             body(&mut out, 2, &work.epilogue, &work.stores);
         }
-        Work::Attention(work) => {
+        KernelKind::Attention(work) => {
             let causal = if work.causal { " causal" } else { "" };
             line(
                 &mut out,

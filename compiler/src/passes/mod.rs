@@ -1,10 +1,10 @@
 //! Graph to graph: each pass keeps every promise of the graph it is given.
 
-pub mod divide;
-pub mod fold;
-pub mod open;
+pub mod const_fold;
+pub mod cse;
+pub mod dce;
+pub mod expand_composites;
 pub mod precision;
 pub mod rewrite;
-pub mod share;
 pub mod simplify;
-pub mod sweep;
+pub mod split_concat;

@@ -186,7 +186,7 @@ impl Plan<'_> {
     /// The position of the kernel, shared with every launch that computes the same.
     fn kernel(&mut self, lowered: &Lowered) -> u32 {
         let same = |known: &sx_artifact::kernel::Kernel| {
-            known.work == lowered.kernel.work
+            known.kind == lowered.kernel.kind
                 && known.args == lowered.kernel.args
                 && known.traps == lowered.kernel.traps
         };

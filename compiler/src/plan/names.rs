@@ -5,16 +5,16 @@ use crate::ir::{Domain, Graph, Op, OriginId, Type, Value};
 use crate::kernel::lower::Lowered;
 use std::collections::HashMap;
 use std::sync::Arc;
-use sx_artifact::kernel::Work;
+use sx_artifact::kernel::KernelKind;
 use sx_artifact::program::Check;
 
 /// A readable name for what a kernel computes: the library function it comes from, or its operations.
 pub fn kernel(graph: &Graph, lowered: &Lowered, names: &HashMap<OriginId, Arc<str>>) -> String {
     let mut parts: Vec<String> = Vec::new();
-    match lowered.kernel.work {
-        Work::Contract(_) => parts.push("matmul".to_owned()),
-        Work::Attention(_) => parts.push("attention".to_owned()),
-        Work::Loop(_) => {}
+    match lowered.kernel.kind {
+        KernelKind::Contraction(_) => parts.push("matmul".to_owned()),
+        KernelKind::Attention(_) => parts.push("attention".to_owned()),
+        KernelKind::Loop(_) => {}
     }
     for id in &lowered.nodes {
         // Constants and inputs serve whoever needs them, whatever they were first written for.
@@ -22,7 +22,9 @@ pub fn kernel(graph: &Graph, lowered: &Lowered, names: &HashMap<OriginId, Arc<st
             continue;
         }
         let part = match names.get(&graph.node(*id).origin) {
-            Some(name) if matches!(lowered.kernel.work, Work::Attention(_)) && &**name == "attention" => {
+            Some(name)
+                if matches!(lowered.kernel.kind, KernelKind::Attention(_)) && &**name == "attention" =>
+            {
                 continue;
             }
             Some(name) => name.to_string(),

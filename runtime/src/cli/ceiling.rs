@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Instant;
 use sx_artifact::dtype::DType;
 use sx_artifact::kernel::{
-    Access, Affine, Arg, Body, Contract, Inst, Kernel, Loop, Mode, Operand, Reg, Store, Val, Work,
+    Access, Affine, Arg, Body, Contraction, Inst, Kernel, KernelKind, Loop, Mode, Operand, ScalarType, Store,
+    Val,
 };
 use sx_artifact::program::{Binding, Encoding, Launch, Program, Resource, Role, Step};
 use sx_artifact::wgpu::{
@@ -191,8 +192,8 @@ fn load(arg: u32, strides: &[i64]) -> Body {
 const NAME: &str = "ceiling";
 
 /// A program of one launch over `counts` elements, the last of them written.
-fn program(work: Work, counts: &[u64]) -> Program {
-    of_steps(vec![launch(counts.len() as u32)], counts, vec![kernel_of(work, counts)])
+fn program(kind: KernelKind, counts: &[u64]) -> Program {
+    of_steps(vec![launch(counts.len() as u32)], counts, vec![kernel_of(kind, counts)])
 }
 
 fn launch(args: u32) -> Step {
@@ -200,14 +201,14 @@ fn launch(args: u32) -> Step {
     Step::Launch(Launch { kernel: 0, args, sites: Vec::new(), origins: Vec::new() })
 }
 
-fn kernel_of(work: Work, counts: &[u64]) -> Kernel {
+fn kernel_of(kind: KernelKind, counts: &[u64]) -> Kernel {
     let last = counts.len() - 1;
     let arg = |(number, &len): (usize, &u64)| Arg {
         dtype: DType::F32,
         len,
         mode: if number == last { Mode::Write } else { Mode::Read },
     };
-    Kernel { name: NAME.to_owned(), args: counts.iter().enumerate().map(arg).collect(), traps: 0, work }
+    Kernel { name: NAME.to_owned(), args: counts.iter().enumerate().map(arg).collect(), traps: 0, kind }
 }
 
 fn of_steps(steps: Vec<Step>, counts: &[u64], kernels: Vec<Kernel>) -> Program {
@@ -233,9 +234,9 @@ fn of_steps(steps: Vec<Step>, counts: &[u64], kernels: Vec<Kernel>) -> Program {
 }
 
 /// Copies `count` elements.
-fn copying(count: u64) -> Work {
+fn copying(count: u64) -> KernelKind {
     let stores = vec![Store { value: Val(0), access: access(1, &[1]) }];
-    Work::Loop(Loop { dims: vec![count], along: Vec::new(), body: load(0, &[1]), stores })
+    KernelKind::Loop(Loop { dims: vec![count], along: Vec::new(), body: load(0, &[1]), stores })
 }
 
 fn copy() -> Program {
@@ -245,15 +246,15 @@ fn copy() -> Program {
 fn product() -> Program {
     let row = SIDE as i64;
     let operand = |arg| Operand { body: load(arg, &[row, 1]), value: Val(0) };
-    let work = Contract {
+    let work = Contraction {
         batch: Vec::new(),
         m: vec![SIDE],
         n: vec![SIDE],
         k: vec![SIDE],
         lhs: operand(0),
         rhs: operand(1),
-        epilogue: Body { insts: vec![Inst::Acc { reg: Reg::F32 }] },
+        epilogue: Body { insts: vec![Inst::Acc { reg: ScalarType::F32 }] },
         stores: vec![Store { value: Val(0), access: access(2, &[row, 1]) }],
     };
-    program(Work::Contract(work), &[SIDE * SIDE; 3])
+    program(KernelKind::Contraction(work), &[SIDE * SIDE; 3])
 }

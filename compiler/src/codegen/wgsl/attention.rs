@@ -7,7 +7,7 @@
 use super::body::Spell;
 use super::code::{Code, coordinates, names, open_count, open_flat, open_grouped};
 use super::epilogue::Epilogue;
-use super::part::Part;
+use super::split_bindings::Part;
 use super::text::Text;
 use super::values::Values;
 use sx_artifact::kernel::{Attention, Operand};

@@ -6,7 +6,7 @@ use super::scalar;
 use super::text::Text;
 use super::values::{Repr, Values, affine};
 use sx_artifact::dtype::DType;
-use sx_artifact::kernel::{Access, Affine, Const, Inst, Reg, Val};
+use sx_artifact::kernel::{Access, Affine, Const, Inst, ScalarType, Val};
 use sx_artifact::scalar::ScalarFn;
 
 /// A body on its way to WGSL, with the names its surroundings gave the coordinates.
@@ -280,21 +280,21 @@ impl<'a> Spell<'a> {
         Ok(expression)
     }
 
-    fn convert(&self, to: Reg, x: Val, repr: Repr) -> String {
+    fn convert(&self, to: ScalarType, x: Val, repr: Repr) -> String {
         let name = self.name(x);
         match (self.values.repr(x), to) {
-            (Repr::F32, Reg::F32) | (Repr::Bool, Reg::Bool) => name,
-            (Repr::F32, Reg::I32) => format!("sx_f32_to_i32({name})"),
-            (Repr::F32, Reg::I64) => format!("sx_i64_of_f32({name})"),
-            (Repr::F32, Reg::Bool) => format!("((bitcast<u32>({name}) & 0x7fffffffu) != 0u)"),
-            (Repr::I32, Reg::F32) => format!("f32({name})"),
-            (Repr::Wide, Reg::F32) => format!("sx_f32_of_i64({name})"),
-            (Repr::I32, Reg::Bool) => format!("({name} != 0)"),
-            (Repr::Wide, Reg::Bool) => format!("(({name}.x | {name}.y) != 0u)"),
-            (Repr::Bool, Reg::F32) => format!("select(0.0f, 1.0f, {name})"),
+            (Repr::F32, ScalarType::F32) | (Repr::Bool, ScalarType::Bool) => name,
+            (Repr::F32, ScalarType::I32) => format!("sx_f32_to_i32({name})"),
+            (Repr::F32, ScalarType::I64) => format!("sx_i64_of_f32({name})"),
+            (Repr::F32, ScalarType::Bool) => format!("((bitcast<u32>({name}) & 0x7fffffffu) != 0u)"),
+            (Repr::I32, ScalarType::F32) => format!("f32({name})"),
+            (Repr::Wide, ScalarType::F32) => format!("sx_f32_of_i64({name})"),
+            (Repr::I32, ScalarType::Bool) => format!("({name} != 0)"),
+            (Repr::Wide, ScalarType::Bool) => format!("(({name}.x | {name}.y) != 0u)"),
+            (Repr::Bool, ScalarType::F32) => format!("select(0.0f, 1.0f, {name})"),
             (Repr::Bool, _) => format!("select(0, 1, {name})"),
-            (Repr::I32 | Repr::Wide, Reg::I32) => self.value(x, Repr::I32),
-            (Repr::I32 | Repr::Wide, Reg::I64) => self.value(x, repr),
+            (Repr::I32 | Repr::Wide, ScalarType::I32) => self.value(x, Repr::I32),
+            (Repr::I32 | Repr::Wide, ScalarType::I64) => self.value(x, repr),
         }
     }
 

@@ -8,12 +8,12 @@ use super::body::Spell;
 use super::code::{Code, coordinates, names, open_count, open_grouped};
 use super::epilogue::Epilogue;
 use super::lanes::LANES;
-use super::part::{Part, operand_reg};
 use super::scalar;
+use super::split_bindings::{Part, operand_reg};
 use super::text::Text;
 use super::values::{Repr, Values};
 use sx_artifact::dtype::DType;
-use sx_artifact::kernel::{Access, Arg, Contract, FoldOp, Inst, Operand};
+use sx_artifact::kernel::{Access, Arg, Contraction, FoldOp, Inst, Operand};
 use sx_artifact::wgpu::When;
 
 /// Rows and columns of a workgroup's tile, and how much of the sum it takes at a time.
@@ -21,14 +21,14 @@ const TILE: u64 = 64;
 const DEPTH: u64 = 16;
 
 /// The dispatch of a part that is a matrix product.
-pub(super) fn code(part: &Part, c: &Contract, when: When) -> Result<Code, String> {
+pub(super) fn code(part: &Part, c: &Contraction, when: When) -> Result<Code, String> {
     let product = Product::new(part, c, when);
     if product.tiled { product.tiled_code() } else { product.direct_code() }
 }
 
 struct Product<'a> {
     part: &'a Part,
-    c: &'a Contract,
+    c: &'a Contraction,
     end: Epilogue<'a>,
     lhs: Values<'a>,
     rhs: Values<'a>,
@@ -52,7 +52,7 @@ fn all(sizes: &[u64]) -> u64 {
 }
 
 /// The right operand if it is an f32 that is loaded, four columns from a multiple of four words.
-fn plain<'a>(c: &'a Contract, args: &[Arg]) -> Option<&'a Access> {
+fn plain<'a>(c: &'a Contraction, args: &[Arg]) -> Option<&'a Access> {
     let [Inst::Load { access, guard: None }] = &c.rhs.body.insts[..] else { return None };
     let whole = |n: &i64| n % LANES as i64 == 0;
     let (last, rest) = access.at.strides.split_last()?;
@@ -70,7 +70,7 @@ fn chain(parts: [&[u64]; 3]) -> Vec<u64> {
 }
 
 impl<'a> Product<'a> {
-    fn new(part: &'a Part, c: &'a Contract, when: When) -> Product<'a> {
+    fn new(part: &'a Part, c: &'a Contraction, when: When) -> Product<'a> {
         let args = &part.kernel.args;
         let repr = Repr::of(operand_reg(&c.lhs, args));
         let (b, m, n, k) = (all(&c.batch), all(&c.m), all(&c.n), all(&c.k));

@@ -2,7 +2,7 @@
 
 use super::body::Spell;
 use super::header::{Header, Pack, pack, per_word};
-use super::part::Part;
+use super::split_bindings::Part;
 use super::text::Text;
 use super::values::Values;
 use sx_artifact::kernel::{Body, Store};

@@ -3,7 +3,7 @@
 use super::body::Spell;
 use super::text::Text;
 use sx_artifact::dtype::DType;
-use sx_artifact::kernel::{Affine, Inst, Kernel, Mode, Store, Work};
+use sx_artifact::kernel::{Affine, Inst, Kernel, KernelKind, Mode, Store};
 use sx_artifact::program::buffer_bytes;
 use sx_artifact::wgpu::{Source, WINDOW_BYTES, Window};
 
@@ -112,7 +112,7 @@ impl<'a> Header<'a> {
 
     /// True if the kernel can trap.
     pub(super) fn traps(&self) -> bool {
-        bodies(&self.kernel.work)
+        bodies(&self.kernel.kind)
             .iter()
             .any(|insts| insts.iter().any(|inst| matches!(inst, Inst::Bounded { trap: Some(_), .. })))
     }
@@ -319,11 +319,11 @@ fn window_name(arg: usize, window: usize) -> String {
 }
 
 /// The instructions of every body of a kernel.
-pub(super) fn bodies(work: &Work) -> Vec<&[Inst]> {
+pub(super) fn bodies(work: &KernelKind) -> Vec<&[Inst]> {
     match work {
-        Work::Loop(l) => vec![&l.body.insts],
-        Work::Contract(c) => vec![&c.lhs.body.insts, &c.rhs.body.insts, &c.epilogue.insts],
-        Work::Attention(a) => vec![
+        KernelKind::Loop(l) => vec![&l.body.insts],
+        KernelKind::Contraction(c) => vec![&c.lhs.body.insts, &c.rhs.body.insts, &c.epilogue.insts],
+        KernelKind::Attention(a) => vec![
             &a.query.body.insts,
             &a.key.body.insts,
             &a.value.body.insts,

@@ -1,9 +1,9 @@
 //! Kernels as WGSL, and from it as SPIR-V and as Metal's language: the `wgpu` target.
 //!
-//! A kernel is divided into parts that fit WebGPU's floor (`part`, `long`); each part is spelled once for
+//! A kernel is divided into parts that fit WebGPU's floor (`split_bindings`, `split_reduction`); each part is spelled once for
 //! adapters that run on a CPU and once for all others, naga checks the text, and metadata says which is which.
 //!
-//! Read in this order: `part`, `values`, `header`, `body`, `scalar`, then a kind of kernel: `loop_kernel` (maps and
+//! Read in this order: `split_bindings`, `values`, `header`, `body`, `scalar`, then a kind of kernel: `loop_kernel` (maps and
 //! rows, with `lanes`),
 //! `contract`, `attention`, which end in `epilogue`; `translate` comes last.
 
@@ -15,18 +15,18 @@ mod epilogue;
 mod header;
 mod lanes;
 mod library;
-mod long;
 mod loop_kernel;
-mod part;
 mod scalar;
+mod split_bindings;
+mod split_reduction;
 mod text;
 mod translate;
 mod values;
 
 use code::Code;
-use part::{Part, Parts};
+use split_bindings::{Part, Parts};
 use std::collections::{BTreeMap, BTreeSet};
-use sx_artifact::kernel::{Kernel, Work};
+use sx_artifact::kernel::{Kernel, KernelKind};
 use sx_artifact::program::Program;
 use sx_artifact::wgpu::{
     Dispatch, KernelCode, Needs, Variant, WgpuCode, When, metadata_entry, msl_entry, spirv_entry, wgsl_entry,
@@ -87,10 +87,10 @@ fn stem(name: &str, stems: &mut BTreeSet<String>) -> String {
 }
 
 fn spell(part: &Part, when: When) -> Result<Code, String> {
-    match &part.kernel.work {
-        Work::Loop(l) => loop_kernel::code(part, l, when),
-        Work::Contract(c) => contract::code(part, c, when),
-        Work::Attention(a) => attention::code(part, a, when),
+    match &part.kernel.kind {
+        KernelKind::Loop(l) => loop_kernel::code(part, l, when),
+        KernelKind::Contraction(c) => contract::code(part, c, when),
+        KernelKind::Attention(a) => attention::code(part, a, when),
     }
 }
 
@@ -102,13 +102,13 @@ impl Generated {
         stems: &mut BTreeSet<String>,
     ) -> Result<KernelCode, String> {
         let stem = stem(&kernel.name, stems);
-        let divided = part::divide(kernel)?;
+        let divided = split_bindings::split(kernel)?;
         let mut cpu = variant("cpu", When::Cpu, &divided);
         let mut gpu = variant("gpu", When::Gpu, &divided);
         for (i, part) in divided.parts.iter().enumerate() {
             let (on_cpu, on_gpu) = (spell(part, When::Cpu)?, spell(part, When::Gpu)?);
             let number = if divided.parts.len() > 1 { format!(".{i}") } else { String::new() };
-            let exact = matches!(part.kernel.work, Work::Loop(_));
+            let exact = matches!(part.kernel.kind, KernelKind::Loop(_));
             let same = on_cpu.text == on_gpu.text;
             let name = |variant: &str| format!("{stem}.{}{number}", if same { "any" } else { variant });
             self.file(graph, &name("cpu"), &on_cpu, exact)?;
@@ -160,9 +160,9 @@ fn variant(name: &str, when: When, divided: &Parts) -> Variant {
 
 /// True if a part adds numbers in some order.
 fn reduces(part: &Part) -> bool {
-    match &part.kernel.work {
-        Work::Loop(l) => !l.along.is_empty(),
-        Work::Contract(_) | Work::Attention(_) => true,
+    match &part.kernel.kind {
+        KernelKind::Loop(l) => !l.along.is_empty(),
+        KernelKind::Contraction(_) | KernelKind::Attention(_) => true,
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is known of a body's values before it is spelled: types, ranges, what depends on what.
 
-use sx_artifact::kernel::{Access, Affine, Arg, Body, Const, FoldOp, Inst, Reg, Val};
+use sx_artifact::kernel::{Access, Affine, Arg, Body, Const, FoldOp, Inst, ScalarType, Val};
 use sx_artifact::scalar::ScalarFn;
 
 /// The form a value has in WGSL. An i64 that provably fits 32 bits is an `I32`.
@@ -24,12 +24,12 @@ impl Repr {
     }
 
     /// The form of a register whose range is not known.
-    pub(super) fn of(reg: Reg) -> Repr {
+    pub(super) fn of(reg: ScalarType) -> Repr {
         match reg {
-            Reg::F32 => Repr::F32,
-            Reg::I32 => Repr::I32,
-            Reg::I64 => Repr::Wide,
-            Reg::Bool => Repr::Bool,
+            ScalarType::F32 => Repr::F32,
+            ScalarType::I32 => Repr::I32,
+            ScalarType::I64 => Repr::Wide,
+            ScalarType::Bool => Repr::Bool,
         }
     }
 }
@@ -39,8 +39,8 @@ type Range = (i128, i128);
 const I32_RANGE: Range = (i32::MIN as i128, i32::MAX as i128);
 const I64_RANGE: Range = (i64::MIN as i128, i64::MAX as i128);
 
-fn full(reg: Reg) -> Range {
-    if reg == Reg::I64 { I64_RANGE } else { I32_RANGE }
+fn full(reg: ScalarType) -> Range {
+    if reg == ScalarType::I64 { I64_RANGE } else { I32_RANGE }
 }
 
 fn within(range: Range, outer: Range) -> bool {
@@ -50,7 +50,7 @@ fn within(range: Range, outer: Range) -> bool {
 /// The values of a body.
 pub(super) struct Values<'a> {
     pub(super) insts: &'a [Inst],
-    regs: Vec<Reg>,
+    regs: Vec<ScalarType>,
     ranges: Vec<Range>,
     /// For each value, which coordinates it depends on, loads and folds included (bit `i` for coordinate `i`).
     depends: Vec<u64>,
@@ -81,14 +81,14 @@ impl<'a> Values<'a> {
     }
 
     /// The register type of a value.
-    pub(super) fn reg(&self, val: Val) -> Reg {
+    pub(super) fn reg(&self, val: Val) -> ScalarType {
         self.regs[val.0 as usize]
     }
 
     /// The form of a value.
     pub(super) fn repr(&self, val: Val) -> Repr {
         let reg = self.reg(val);
-        if reg == Reg::I64 && within(self.ranges[val.0 as usize], I32_RANGE) {
+        if reg == ScalarType::I64 && within(self.ranges[val.0 as usize], I32_RANGE) {
             Repr::I32
         } else {
             Repr::of(reg)
@@ -116,16 +116,16 @@ impl<'a> Values<'a> {
         wanted
     }
 
-    fn reg_of(&self, inst: &Inst, args: &[Arg]) -> Reg {
+    fn reg_of(&self, inst: &Inst, args: &[Arg]) -> ScalarType {
         match inst {
-            Inst::Const(Const::F32(_)) | Inst::RoundBf16 { .. } => Reg::F32,
-            Inst::Const(Const::I32(_)) => Reg::I32,
-            Inst::Const(Const::I64(_)) => Reg::I64,
-            Inst::Const(Const::Bool(_)) => Reg::Bool,
+            Inst::Const(Const::F32(_)) | Inst::RoundBf16 { .. } => ScalarType::F32,
+            Inst::Const(Const::I32(_)) => ScalarType::I32,
+            Inst::Const(Const::I64(_)) => ScalarType::I64,
+            Inst::Const(Const::Bool(_)) => ScalarType::Bool,
             Inst::Index { reg, .. } | Inst::Acc { reg } => *reg,
-            Inst::Load { access, .. } => Reg::of(args[access.arg as usize].dtype),
+            Inst::Load { access, .. } => ScalarType::of(args[access.arg as usize].dtype),
             Inst::Call { f, args } => {
-                let regs: Vec<Reg> = args.iter().map(|&arg| self.reg(arg)).collect();
+                let regs: Vec<ScalarType> = args.iter().map(|&arg| self.reg(arg)).collect();
                 f.gives(&regs).expect("a validated call has its arguments")
             }
             Inst::Convert { to, .. } => *to,
@@ -133,7 +133,7 @@ impl<'a> Values<'a> {
         }
     }
 
-    fn range_of(&self, inst: &Inst, reg: Reg, sizes: &[u64], folded: u64) -> Range {
+    fn range_of(&self, inst: &Inst, reg: ScalarType, sizes: &[u64], folded: u64) -> Range {
         let of = |val: &Val| self.ranges[val.0 as usize];
         match inst {
             Inst::Const(Const::I32(x)) => (*x as i128, *x as i128),
@@ -145,8 +145,8 @@ impl<'a> Values<'a> {
                 })
             }
             Inst::Convert { x, .. } => match self.reg(*x) {
-                Reg::Bool => (0, 1),
-                Reg::F32 => full(reg),
+                ScalarType::Bool => (0, 1),
+                ScalarType::F32 => full(reg),
                 _ => of(x),
             },
             Inst::Bounded { size, .. } => (0, (*size as i128 - 1).max(0)),
@@ -154,7 +154,7 @@ impl<'a> Values<'a> {
             Inst::Fold { op: FoldOp::Sum, x } => {
                 (of(x).0.min(0) * folded as i128, of(x).1.max(0) * folded as i128)
             }
-            Inst::Call { f, args } if reg != Reg::F32 && reg != Reg::Bool => {
+            Inst::Call { f, args } if reg != ScalarType::F32 && reg != ScalarType::Bool => {
                 let args: Vec<Range> = args.iter().map(of).collect();
                 call_range(*f, &args).unwrap_or(full(reg))
             }

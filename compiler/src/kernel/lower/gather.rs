@@ -4,7 +4,7 @@ use super::lowered::TrapInfo;
 use super::{Lowering, Retry};
 use crate::ir::Value;
 use crate::kernel::index::{Idx, Term, flatten};
-use sx_artifact::kernel::{Const, Inst, Reg, Val};
+use sx_artifact::kernel::{Const, Inst, ScalarType, Val};
 use sx_artifact::scalar::ScalarFn;
 
 impl Lowering<'_> {
@@ -37,8 +37,8 @@ impl Lowering<'_> {
         let mut x = self.value(ids, at, guard)?;
         if let Some(guard) = guard {
             let zero = match self.body.reg(x) {
-                Reg::I64 => Const::I64(0),
-                Reg::I32 | Reg::F32 | Reg::Bool => Const::I32(0),
+                ScalarType::I64 => Const::I64(0),
+                ScalarType::I32 | ScalarType::F32 | ScalarType::Bool => Const::I32(0),
             };
             let zero = self.body.constant(zero);
             x = self.body.call(ScalarFn::Where, vec![guard, x, zero]);

@@ -2,7 +2,7 @@
 //!
 //! A root's operands are evaluated where they are needed, at positions affine in the kernel's coordinates,
 //! until stored values are reached, which are loaded. Meeting a reduction makes the kernel a `Loop` with
-//! `along` coordinates, meeting a matrix product makes it a `Contract` (or, behind a softmax, an
+//! `along` coordinates, meeting a matrix product makes it a `Contraction` (or, behind a softmax, an
 //! `Attention`) whose epilogue is what stood between. Where that cannot be, the walk says what has to change
 //! ([`Retry`]): a value that must be stored by a kernel of its own, or a coordinate that must be two.
 //!
@@ -29,7 +29,7 @@ use super::index::{Idx, Space, Unaligned, flatten};
 use crate::ir::{Graph, NodeId, Op, Value};
 use std::collections::{BTreeSet, HashMap};
 use sx_artifact::dtype::DType;
-use sx_artifact::kernel::{Reg, Val};
+use sx_artifact::kernel::{ScalarType, Val};
 use sx_artifact::scalar::ScalarFn;
 
 /// The most loads a kernel may have: shader compilers take seconds for more.
@@ -123,7 +123,7 @@ impl<'a> Lowering<'a> {
             shape.iter().enumerate().map(|(i, &size)| self.new_axis(AxisKey::Root(i), size)).collect();
         if shape.contains(&0) {
             // Nothing runs for it, so any code does.
-            let reg = Reg::of(self.graph.ty(self.root).dtype);
+            let reg = ScalarType::of(self.graph.ty(self.root).dtype);
             let nothing = finish::number(&mut self.body, 0.0, reg);
             return Ok(finish::loop_kernel(self, &at, nothing));
         }
@@ -190,7 +190,7 @@ impl<'a> Lowering<'a> {
                 Ok(self.load(v, &flatten(at, &self.graph.ty(v).shape()), guard))
             }
             Op::Constant(constant) => Ok(self.constant(v, &constant.value, at, guard)),
-            Op::Iota(iota) => Ok(self.body.index(&at[iota.axis], Reg::of(iota.dtype), &self.space)),
+            Op::Iota(iota) => Ok(self.body.index(&at[iota.axis], ScalarType::of(iota.dtype), &self.space)),
             Op::Map(map) => self.map(v, map.f, at, guard),
             Op::Cast(cast) => self.cast(node.args[0], cast.dtype, at, guard),
             Op::As(_) => self.value(node.args[0], at, guard),

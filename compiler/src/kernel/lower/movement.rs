@@ -5,7 +5,7 @@ use super::{Lowering, Retry};
 use crate::ir::{Dim, Op, Value};
 use crate::kernel::analysis::CHEAP;
 use crate::kernel::index::{Idx, flatten, unflatten};
-use sx_artifact::kernel::{Const, Reg, Val};
+use sx_artifact::kernel::{Const, ScalarType, Val};
 use sx_artifact::scalar::ScalarFn;
 
 impl Lowering<'_> {
@@ -86,7 +86,7 @@ impl Lowering<'_> {
 
     /// Whether a position is in `start..stop`, or `None` where that is sure.
     fn within(&mut self, idx: &Idx, start: Option<i64>, stop: Option<i64>) -> Option<Val> {
-        let position = self.body.index(idx, Reg::I32, &self.space);
+        let position = self.body.index(idx, ScalarType::I32, &self.space);
         let above = start.map(|start| {
             let bound = self.body.constant(Const::I32(start as i32));
             self.body.call(ScalarFn::Ge, vec![position, bound])

@@ -6,7 +6,7 @@ use crate::kernel::body::BodyBuilder;
 use crate::kernel::finish;
 use crate::kernel::index::{Idx, Term};
 use std::collections::HashSet;
-use sx_artifact::kernel::{Inst, Reg, Val};
+use sx_artifact::kernel::{Inst, ScalarType, Val};
 
 /// The matrix product a kernel is built around.
 #[derive(Clone, Debug)]
@@ -28,7 +28,7 @@ impl Lowering<'_> {
         let terms = self.graph.ty(self.graph.node(v.node).args[0]).dims.last().map_or(1, |k| k.size);
         if terms == 0 && !self.in_score {
             // A sum of nothing; what would be multiplied is never made.
-            return Ok(finish::number(&mut self.body, 0.0, Reg::of(self.graph.ty(v).dtype)));
+            return Ok(finish::number(&mut self.body, 0.0, ScalarType::of(self.graph.ty(v).dtype)));
         }
         let met = Product { node: v.node, at: at.to_vec() };
         let slot = if self.in_score { &self.scores } else { &self.product };
@@ -45,7 +45,7 @@ impl Lowering<'_> {
             self.product = Some(met);
         }
         let (ty, operand) = (self.graph.ty(v), self.graph.ty(self.graph.node(v.node).args[0]));
-        let reg = Reg::of(operand.dtype);
+        let reg = ScalarType::of(operand.dtype);
         let acc = self.body.inst(Inst::Acc { reg }, reg);
         Ok(if out_f32 { acc } else { self.body.rounded(acc, ty.dtype) })
     }

@@ -5,7 +5,7 @@ use crate::ir::{Value, op};
 use crate::kernel::finish;
 use crate::kernel::index::{Idx, Term, unflatten};
 use std::collections::HashSet;
-use sx_artifact::kernel::{FoldOp, Inst, Reg, Val};
+use sx_artifact::kernel::{FoldOp, Inst, ScalarType, Val};
 use sx_artifact::scalar::ScalarFn;
 
 impl Lowering<'_> {
@@ -30,7 +30,7 @@ impl Lowering<'_> {
         }
         let reduced: Vec<u64> = reduce.axes.iter().map(|&axis| operand_ty.dims[axis].size).collect();
         if reduced.contains(&0) {
-            return Ok(finish::identity(&mut self.body, reduce.op, Reg::of(operand_ty.dtype)));
+            return Ok(finish::identity(&mut self.body, reduce.op, ScalarType::of(operand_ty.dtype)));
         }
         let depends: HashSet<u32> = at.iter().flat_map(Idx::coords).collect();
         if !self.choose_along(&depends, &reduced) {

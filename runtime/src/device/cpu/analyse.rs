@@ -1,26 +1,26 @@
 //! What is known of a body before it is compiled: types, what is live, which axes each value follows.
 
+use super::block_program::ArgSpec;
 use super::space::{Pattern, Space, Walk};
-use super::tape::ArgSpec;
-use sx_artifact::kernel::{Access, Affine, Body, Const, Inst, Reg, Store, Val};
+use sx_artifact::kernel::{Access, Affine, Body, Const, Inst, ScalarType, Store, Val};
 use sx_artifact::scalar::ScalarFn;
 
 /// The register type of each value.
-pub(super) fn registers(body: &Body, args: &[ArgSpec]) -> Result<Vec<Reg>, String> {
-    let mut regs: Vec<Reg> = Vec::with_capacity(body.insts.len());
+pub(super) fn registers(body: &Body, args: &[ArgSpec]) -> Result<Vec<ScalarType>, String> {
+    let mut regs: Vec<ScalarType> = Vec::with_capacity(body.insts.len());
     for inst in &body.insts {
         let of = |v: &Val| {
             regs.get(v.0 as usize).copied().ok_or("a value is used before it is defined".to_string())
         };
         regs.push(match inst {
-            Inst::Const(Const::F32(_)) => Reg::F32,
-            Inst::Const(Const::I32(_)) => Reg::I32,
-            Inst::Const(Const::I64(_)) => Reg::I64,
-            Inst::Const(Const::Bool(_)) => Reg::Bool,
+            Inst::Const(Const::F32(_)) => ScalarType::F32,
+            Inst::Const(Const::I32(_)) => ScalarType::I32,
+            Inst::Const(Const::I64(_)) => ScalarType::I64,
+            Inst::Const(Const::Bool(_)) => ScalarType::Bool,
             Inst::Index { reg, .. } | Inst::Acc { reg } => *reg,
             Inst::Load { access, .. } => {
                 let arg = args.get(access.arg as usize).ok_or("a load from an argument there is not")?;
-                Reg::of(arg.dtype)
+                ScalarType::of(arg.dtype)
             }
             Inst::Call { f, args } => {
                 if args.len() != f.arity() {
@@ -28,12 +28,12 @@ pub(super) fn registers(body: &Body, args: &[ArgSpec]) -> Result<Vec<Reg>, Strin
                 }
                 match f {
                     ScalarFn::Where => of(&args[1])?,
-                    f if f.is_comparison() => Reg::Bool,
+                    f if f.is_comparison() => ScalarType::Bool,
                     _ => of(&args[0])?,
                 }
             }
             Inst::Convert { to, .. } => *to,
-            Inst::RoundBf16 { .. } => Reg::F32,
+            Inst::RoundBf16 { .. } => ScalarType::F32,
             Inst::Bounded { x, .. } | Inst::Fold { x, .. } => of(x)?,
         });
     }
@@ -144,7 +144,7 @@ pub(super) struct Stored {
 
 /// What is known of each value.
 pub(super) struct Values {
-    pub(super) regs: Vec<Reg>,
+    pub(super) regs: Vec<ScalarType>,
     pub(super) live: Vec<bool>,
     pub(super) depends: Vec<u64>,
     /// Computed for each block rather than for each row.
@@ -162,7 +162,7 @@ impl Values {
     /// What `walk` makes of each value of `body`.
     pub(super) fn new(
         body: &Body,
-        (regs, live, depends): (Vec<Reg>, Vec<bool>, Vec<u64>),
+        (regs, live, depends): (Vec<ScalarType>, Vec<bool>, Vec<u64>),
         space: &Space,
         walk: &Walk,
         stores: &[Store],

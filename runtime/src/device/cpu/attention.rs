@@ -3,6 +3,7 @@
 //! For each block of queries the softmax is kept as the largest score so far, the sum of exponentials relative
 //! to it and the weighted sum of values; each block of keys rescales them. Blocks follow from shapes alone.
 
+use super::block_program::ArgSpec;
 use super::buffer::{Arg, Report, Scratch};
 use super::contract::WORTH;
 use super::fold::{Fold, RowFold, fold};
@@ -11,11 +12,10 @@ use super::lanes::{LaneFn, avx2, avx2_version};
 use super::operand::{Epilogue, Groups, Side, count};
 use super::product::{Matrix, multiply};
 use super::scalar;
-use super::tape::ArgSpec;
 use super::team::Team;
 use std::ops::Range;
 use std::slice;
-use sx_artifact::kernel::{Attention, FoldOp, Reg};
+use sx_artifact::kernel::{Attention, FoldOp, ScalarType};
 use sx_artifact::maths::{exact::maximum, exp};
 use sx_artifact::scalar::ScalarFn;
 
@@ -53,10 +53,10 @@ struct Lanes {
 impl Lanes {
     fn new() -> Option<Lanes> {
         Some(Lanes {
-            max: fold(FoldOp::Max, Reg::F32)?,
-            sum: fold(FoldOp::Sum, Reg::F32)?,
+            max: fold(FoldOp::Max, ScalarType::F32)?,
+            sum: fold(FoldOp::Sum, ScalarType::F32)?,
             exp_sub: Fused::ExpSub.lanes([true, false, false]),
-            div: scalar::call(ScalarFn::Div, Reg::F32, [true, false, false])?,
+            div: scalar::call(ScalarFn::Div, ScalarType::F32, [true, false, false])?,
         })
     }
 }
@@ -92,11 +92,17 @@ impl AttentionReady {
             d,
             e,
             causal: work.causal,
-            query: Side::new(&work.query, [batch, &ts, &ds], Reg::F32, args, d)?,
-            key: Side::new(&work.key, [batch, &ss, &ds], Reg::F32, args, d)?,
-            value: Side::new(&work.value, [batch, &ss, &es], Reg::F32, args, e)?,
+            query: Side::new(&work.query, [batch, &ts, &ds], ScalarType::F32, args, d)?,
+            key: Side::new(&work.key, [batch, &ss, &ds], ScalarType::F32, args, d)?,
+            value: Side::new(&work.value, [batch, &ss, &es], ScalarType::F32, args, e)?,
             score: Epilogue::into_panel(&work.score, scores, args, (keys, keys < s || work.causal))?,
-            epilogue: Epilogue::new((&work.epilogue, &work.stores), results, Reg::F32, args, (e, false))?,
+            epilogue: Epilogue::new(
+                (&work.epilogue, &work.stores),
+                results,
+                ScalarType::F32,
+                args,
+                (e, false),
+            )?,
             lanes: Lanes::new().ok_or("a softmax of f32 values")?,
         })
     }

@@ -1,6 +1,6 @@
 //! What must hold of a program before its kernels may touch memory.
 
-use super::home::Home;
+use super::placement::Placement;
 use super::{Prepared, refused};
 use crate::error::Error;
 use sx_artifact::kernel::Mode;
@@ -56,8 +56,8 @@ impl Prepared {
     }
 
     fn same_memory(&self, a: u32, b: u32) -> bool {
-        match (&self.homes[a as usize], &self.homes[b as usize]) {
-            (Home::Own(a), Home::Own(b)) => a == b,
+        match (&self.placements[a as usize], &self.placements[b as usize]) {
+            (Placement::Own(a), Placement::Own(b)) => a == b,
             _ => a == b,
         }
     }

@@ -1,12 +1,12 @@
 //! From a body to a [`Nest`]: in which phase each value is computed, and where it is kept. Done once, when a
 //! program is prepared.
 
-use super::ahead::ask_ahead;
 use super::analyse::{self, Values};
+use super::block_program::{ArgSpec, Nest, Op, Place, Spot, lane_size};
 use super::fuse::{Fusion, fusions};
 use super::place::class;
+use super::prefetch::add_prefetches;
 use super::space::{Space, Walk};
-use super::tape::{ArgSpec, Nest, Op, Place, Spot, lane_size};
 use sx_artifact::kernel::{Affine, Body, Inst, Store, Val};
 
 /// What is compiled.
@@ -131,7 +131,7 @@ impl<'a> Compiler<'a> {
         }
         let ops = self.row(self.values.phases)?;
         self.nest.row_ops.push(ops);
-        ask_ahead(&mut self.nest);
+        add_prefetches(&mut self.nest);
         Ok(self.nest)
     }
     /// The values that computing `v` uses.

@@ -1,13 +1,13 @@
 //! Matrix products, panel by panel: operands where they lie or packed, the epilogue while a panel is near.
 
+use super::block_program::ArgSpec;
 use super::buffer::{Arg, Report, Scratch};
 use super::operand::{Epilogue, Groups, Side, Strided, count, plain_store};
 use super::product::{FEW, Matrix, STRIP, Wrapping, multiply, multiply_integers, part_of_row};
-use super::tape::ArgSpec;
 use super::team::Team;
 use std::ops::Range;
 use std::slice;
-use sx_artifact::kernel::{Contract, Inst, Reg};
+use sx_artifact::kernel::{Contraction, Inst, ScalarType};
 
 /// Rows of a panel. Panels follow from shapes alone, since the order of a sum may depend on them.
 const ROWS: u64 = 512;
@@ -32,8 +32,8 @@ enum Finish {
 }
 
 /// A matrix product made ready.
-pub(super) struct ContractReady {
-    reg: Reg,
+pub(super) struct ContractionReady {
+    reg: ScalarType,
     batch: u64,
     m: u64,
     n: u64,
@@ -58,9 +58,9 @@ fn panel(m: u64, n: u64, k: u64, packed: bool) -> (u64, u64) {
     (rows, n.min(COLUMNS).min(fits))
 }
 
-impl ContractReady {
+impl ContractionReady {
     /// Makes a product ready, or says what has no meaning in it.
-    pub(super) fn new(work: &Contract, args: &[ArgSpec]) -> Result<ContractReady, String> {
+    pub(super) fn new(work: &Contraction, args: &[ArgSpec]) -> Result<ContractionReady, String> {
         let reg = value_type(work, args)?;
         // A batch that the right operand does not follow is only more rows.
         let follows = |strides: &[i64]| strides[..work.batch.len()].iter().any(|&s| s != 0);
@@ -88,13 +88,13 @@ impl ContractReady {
         };
         let (rows, columns) = if few { (m, STRIP as u64) } else { panel(m, n, k, rhs.is_packed()) };
         let finish = match plain_store(&work.epilogue, &work.stores, groups, args) {
-            Some(to) if reg == Reg::F32 => Finish::Plain(to),
+            Some(to) if reg == ScalarType::F32 => Finish::Plain(to),
             _ => {
                 let code = (&work.epilogue, &work.stores[..]);
                 Finish::Code(Box::new(Epilogue::new(code, groups, reg, args, (columns, columns < n))?))
             }
         };
-        Ok(ContractReady { reg, batch: b, m, n, k, lhs, rhs, finish, few, rows, columns })
+        Ok(ContractionReady { reg, batch: b, m, n, k, lhs, rhs, finish, few, rows, columns })
     }
 
     /// Runs the product.
@@ -245,11 +245,11 @@ impl ContractReady {
                     sums.reserve(sizes[0] * self.columns as usize * 8);
                     let to = sums.as_mut_ptr();
                     match self.reg {
-                        Reg::F32 => {
+                        ScalarType::F32 => {
                             let to = Matrix { start: to.cast(), row: self.columns as i64, column: 1 };
                             multiply(to, lhs, rhs, sizes);
                         }
-                        Reg::I32 => integers::<i32>(to, lhs, rhs, sizes, self.columns as usize),
+                        ScalarType::I32 => integers::<i32>(to, lhs, rhs, sizes, self.columns as usize),
                         _ => integers::<i64>(to, lhs, rhs, sizes, self.columns as usize),
                     }
                     epilogue.run(call, at, place, &[to]);
@@ -271,7 +271,7 @@ unsafe fn integers<T: Wrapping>(to: *mut u8, lhs: Matrix, rhs: Matrix, [m, n, k]
 }
 
 /// The type of the accumulator.
-fn value_type(work: &Contract, args: &[ArgSpec]) -> Result<Reg, String> {
+fn value_type(work: &Contraction, args: &[ArgSpec]) -> Result<ScalarType, String> {
     let of = |operand: &sx_artifact::kernel::Operand| {
         let regs = super::analyse::registers(&operand.body, args)?;
         regs.get(operand.value.0 as usize).copied().ok_or("an operand of a value there is not".to_string())

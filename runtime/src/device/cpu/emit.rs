@@ -1,5 +1,6 @@
 //! From an instruction to operations on lanes.
 
+use super::block_program::{ArgSpec, FoldSlot, Gathered, Linear, Op, Place, Reach, Spot, lane_size};
 use super::compile::Compiler;
 use super::fold::fold;
 use super::fuse::Fusion;
@@ -8,9 +9,8 @@ use super::lanes;
 use super::memory;
 use super::scalar;
 use super::space::MAX_TILE;
-use super::tape::{ArgSpec, FoldSlot, Gathered, Linear, Op, Place, Reach, Spot, lane_size};
 use sx_artifact::dtype::DType;
-use sx_artifact::kernel::{Access, Affine, Const, Inst, Mode, Reg, Val};
+use sx_artifact::kernel::{Access, Affine, Const, Inst, Mode, ScalarType, Val};
 use sx_artifact::scalar::ScalarFn;
 
 impl Compiler<'_> {
@@ -49,7 +49,7 @@ impl Compiler<'_> {
         }
         let (reg, size) = (self.values.regs[value], lane_size(self.values.regs[value]));
         let dtype = self.arg(&access, Mode::Write)?.dtype;
-        if Reg::of(dtype) != reg {
+        if ScalarType::of(dtype) != reg {
             return Err(format!("a value of type {reg:?} is stored as {dtype}"));
         }
         if self.pointed(&access, many) {
@@ -178,9 +178,9 @@ impl Compiler<'_> {
         direct: Option<usize>,
         ops: &mut Vec<Op>,
     ) -> Result<(), String> {
-        let regs: Vec<Reg> = args.iter().map(|a| self.values.regs[a.0 as usize]).collect();
+        let regs: Vec<ScalarType> = args.iter().map(|a| self.values.regs[a.0 as usize]).collect();
         let (typed, of) = if f == ScalarFn::Where { (&regs[1..], regs[1]) } else { (&regs[..], regs[0]) };
-        if typed.iter().any(|&reg| reg != of) || (f == ScalarFn::Where && regs[0] != Reg::Bool) {
+        if typed.iter().any(|&reg| reg != of) || (f == ScalarFn::Where && regs[0] != ScalarType::Bool) {
             return Err(format!("`{}` of {regs:?} values", f.name()));
         }
         let (from, many) = self.from(args)?;
@@ -291,7 +291,7 @@ impl Compiler<'_> {
         for &(v, stride) in &access.gathered {
             let v = v.0 as usize;
             let gathered = Gathered { place: self.place(v)?, reg: self.values.regs[v], stride };
-            if !matches!(gathered.reg, Reg::I32 | Reg::I64) {
+            if !matches!(gathered.reg, ScalarType::I32 | ScalarType::I64) {
                 return Err("a computed index is no integer".to_string());
             }
             if self.values.many[v] { reach.lanes.push(gathered) } else { reach.single.push(gathered) }

@@ -14,7 +14,7 @@
 use super::lanes::{avx2, avx2_version};
 use std::marker::PhantomData;
 use std::slice;
-use sx_artifact::kernel::{FoldOp, Reg};
+use sx_artifact::kernel::{FoldOp, ScalarType};
 use sx_artifact::maths::exact::{maximum, minimum};
 
 /// Independent accumulators of a chunk.
@@ -83,24 +83,25 @@ pub(super) struct Fold {
 }
 
 /// The fold of `op` over values of type `reg`, or `None` where it has no meaning.
-pub(super) fn fold(op: FoldOp, reg: Reg) -> Option<Fold> {
+pub(super) fn fold(op: FoldOp, reg: ScalarType) -> Option<Fold> {
     use FoldOp::{All as AllOp, Any as AnyOp, Max as MaxOp, Min as MinOp, Prod as ProdOp, Sum as SumOp};
     Some(match (op, reg) {
-        (SumOp, Reg::F32) => functions::<Sum<f32>>(),
-        (SumOp, Reg::I32) => functions::<Sum<i32>>(),
-        (SumOp, Reg::I64) => functions::<Sum<i64>>(),
-        (MaxOp, Reg::F32) => functions::<Max<f32>>(),
-        (MaxOp, Reg::I32) => functions::<Max<i32>>(),
-        (MaxOp, Reg::I64) => functions::<Max<i64>>(),
-        (MinOp, Reg::F32) => functions::<Min<f32>>(),
-        (MinOp, Reg::I32) => functions::<Min<i32>>(),
-        (MinOp, Reg::I64) => functions::<Min<i64>>(),
-        (ProdOp, Reg::F32) => functions::<Prod<f32>>(),
-        (ProdOp, Reg::I32) => functions::<Prod<i32>>(),
-        (ProdOp, Reg::I64) => functions::<Prod<i64>>(),
-        (AllOp, Reg::Bool) | (MinOp, Reg::Bool) => functions::<All>(),
-        (AnyOp, Reg::Bool) | (MaxOp, Reg::Bool) => functions::<Any>(),
-        (SumOp | ProdOp, Reg::Bool) | (AllOp | AnyOp, Reg::F32 | Reg::I32 | Reg::I64) => return None,
+        (SumOp, ScalarType::F32) => functions::<Sum<f32>>(),
+        (SumOp, ScalarType::I32) => functions::<Sum<i32>>(),
+        (SumOp, ScalarType::I64) => functions::<Sum<i64>>(),
+        (MaxOp, ScalarType::F32) => functions::<Max<f32>>(),
+        (MaxOp, ScalarType::I32) => functions::<Max<i32>>(),
+        (MaxOp, ScalarType::I64) => functions::<Max<i64>>(),
+        (MinOp, ScalarType::F32) => functions::<Min<f32>>(),
+        (MinOp, ScalarType::I32) => functions::<Min<i32>>(),
+        (MinOp, ScalarType::I64) => functions::<Min<i64>>(),
+        (ProdOp, ScalarType::F32) => functions::<Prod<f32>>(),
+        (ProdOp, ScalarType::I32) => functions::<Prod<i32>>(),
+        (ProdOp, ScalarType::I64) => functions::<Prod<i64>>(),
+        (AllOp, ScalarType::Bool) | (MinOp, ScalarType::Bool) => functions::<All>(),
+        (AnyOp, ScalarType::Bool) | (MaxOp, ScalarType::Bool) => functions::<Any>(),
+        (SumOp | ProdOp, ScalarType::Bool)
+        | (AllOp | AnyOp, ScalarType::F32 | ScalarType::I32 | ScalarType::I64) => return None,
     })
 }
 

@@ -4,7 +4,7 @@
 //! once; an expensive one only where every use of it is absorbed with it.
 
 use super::lanes::{self, F1, F3, LaneFn};
-use sx_artifact::kernel::{Body, Const, Inst, Reg, Store, Val};
+use sx_artifact::kernel::{Body, Const, Inst, ScalarType, Store, Val};
 use sx_artifact::maths;
 use sx_artifact::scalar::ScalarFn;
 
@@ -104,7 +104,12 @@ fn sigmoid(x: f32) -> f32 {
 }
 
 /// What each instruction becomes, where it can be fused with some that it uses.
-pub(super) fn fusions(body: &Body, regs: &[Reg], live: &[bool], stores: &[Store]) -> Vec<Option<Fusion>> {
+pub(super) fn fusions(
+    body: &Body,
+    regs: &[ScalarType],
+    live: &[bool],
+    stores: &[Store],
+) -> Vec<Option<Fusion>> {
     let mut uses = vec![0; regs.len()];
     for (inst, _) in body.insts.iter().zip(live).filter(|(_, live)| **live) {
         super::analyse::operands(inst).iter().for_each(|used| uses[used.0 as usize] += 1);
@@ -116,7 +121,7 @@ pub(super) fn fusions(body: &Body, regs: &[Reg], live: &[bool], stores: &[Store]
 
 struct Finder<'a> {
     body: &'a Body,
-    regs: &'a [Reg],
+    regs: &'a [ScalarType],
     /// How often each value is used.
     uses: Vec<usize>,
 }
@@ -124,7 +129,7 @@ struct Finder<'a> {
 impl Finder<'_> {
     /// What `v` becomes: the most specific function first.
     fn find(&self, v: Val) -> Option<Fusion> {
-        if self.regs[v.0 as usize] != Reg::F32 {
+        if self.regs[v.0 as usize] != ScalarType::F32 {
             return None;
         }
         let found = self.sigmoid(v).or_else(|| self.gelu(v));
@@ -197,7 +202,7 @@ impl Finder<'_> {
             && self.two(sum, ScalarFn::Add).is_some_and(|sum| sum == [one, e] || sum == [e, one])
             && self.is(one, 1.0)
             && self.is(zero, 0.0)
-            && self.regs[x.0 as usize] == Reg::F32;
+            && self.regs[x.0 as usize] == ScalarType::F32;
         let inner = [(chosen, 1), (sum, 1), (positive, 2), (e, 2), (inside, 1), (negated, 1)];
         (matches && inner.iter().all(|&(v, times)| self.used(v, times))).then_some((Fused::Sigmoid, x))
     }

@@ -1,7 +1,7 @@
 //! Which values a row keeps for a later phase, and which each phase computes.
 
+use super::block_program::lane_size;
 use super::compile::Compiler;
-use super::tape::lane_size;
 use sx_artifact::kernel::{Inst, Val};
 use sx_artifact::scalar::{Cost, ScalarFn};
 

@@ -2,20 +2,20 @@
 
 use super::analyse::registers;
 use super::attention::AttentionReady;
+use super::block_program::{ArgSpec, Nest};
 use super::buffer::{Arg, Report};
 use super::compile::{Source, compile};
-use super::contract::ContractReady;
+use super::contract::ContractionReady;
 use super::split::split;
-use super::tape::{ArgSpec, Nest};
 use super::team::Team;
-use sx_artifact::kernel::{Inst, Kernel, Loop, Work};
+use sx_artifact::kernel::{Inst, Kernel, KernelKind, Loop};
 
 /// A kernel made ready.
 pub(super) enum Ready {
     /// A map or reductions, in pieces that write different elements.
     Loop(Vec<Nest>),
     /// A matrix product.
-    Contract(Box<ContractReady>),
+    Contraction(Box<ContractionReady>),
     /// Attention.
     Attention(Box<AttentionReady>),
 }
@@ -25,14 +25,16 @@ impl Ready {
     pub(super) fn new(kernel: &Kernel) -> Result<Ready, String> {
         let args: Vec<ArgSpec> =
             kernel.args.iter().map(|arg| ArgSpec { dtype: arg.dtype, mode: arg.mode }).collect();
-        Ok(match &kernel.work {
-            Work::Loop(work) => {
+        Ok(match &kernel.kind {
+            KernelKind::Loop(work) => {
                 let regs = registers(&work.body, &args)?;
                 let pieces = split(work, &regs);
                 Ready::Loop(pieces.iter().map(|piece| ready_loop(piece, &args)).collect::<Result<_, _>>()?)
             }
-            Work::Contract(work) => Ready::Contract(Box::new(ContractReady::new(work, &args)?)),
-            Work::Attention(work) => Ready::Attention(Box::new(AttentionReady::new(work, &args)?)),
+            KernelKind::Contraction(work) => {
+                Ready::Contraction(Box::new(ContractionReady::new(work, &args)?))
+            }
+            KernelKind::Attention(work) => Ready::Attention(Box::new(AttentionReady::new(work, &args)?)),
         })
     }
 
@@ -40,7 +42,7 @@ impl Ready {
     pub(super) fn run(&self, args: &[Arg], report: &Report, team: &mut Team) {
         match self {
             Ready::Loop(nests) => nests.iter().for_each(|nest| nest.run(args, report, team)),
-            Ready::Contract(work) => work.run(args, report, team),
+            Ready::Contraction(work) => work.run(args, report, team),
             Ready::Attention(work) => work.run(args, report, team),
         }
     }

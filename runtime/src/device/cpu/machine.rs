@@ -1,14 +1,14 @@
 //! Runs a [`Nest`]: walks its rows and blocks and applies its operations to lanes.
 
-use super::ahead::ask;
+use super::block_program::{Gathered, Linear, Nest, Op, Reach, Spot};
 use super::buffer::{Arg, Report, Scratch, Trap};
 use super::fold::{ColumnFold, RowFold};
 use super::memory::{self, Grid, LaneIndex, Window};
+use super::prefetch::prefetch;
 use super::space::MAX_TILE;
-use super::tape::{Gathered, Linear, Nest, Op, Reach, Spot};
 use super::team::Team;
 use std::ops::Range;
-use sx_artifact::kernel::Reg;
+use sx_artifact::kernel::ScalarType;
 
 /// Simple operations on lanes that are worth a thread.
 const WORTH: u64 = 64 << 10;
@@ -130,7 +130,8 @@ impl<'a> Machine<'a> {
             unsafe { *(at(number * 8) as *mut u64) = bits };
         }
         let columns = nest.walk.columns;
-        let state = |f: &super::tape::FoldSlot| ColumnFold::new(if f.many { full } else { 1 }, f.size);
+        let state =
+            |f: &super::block_program::FoldSlot| ColumnFold::new(if f.many { full } else { 1 }, f.size);
         Machine {
             nest,
             args,
@@ -331,7 +332,7 @@ impl<'a> Machine<'a> {
         // SAFETY: the place holds a lane of that type.
         unsafe {
             match gathered.reg {
-                Reg::I64 => *(place as *const i64),
+                ScalarType::I64 => *(place as *const i64),
                 _ => *(place as *const i32) as i64,
             }
         }
@@ -388,10 +389,10 @@ impl<'a> Machine<'a> {
                 // SAFETY: a row's blocks have room for what they keep.
                 self.places[to as usize] = unsafe { self.kept.add(offset) };
             }
-            Op::Ahead { reach, far, lines } => {
+            Op::Prefetch { reach, far, lines } => {
                 let reach = &nest.reaches[reach];
                 let at = self.first(reach).wrapping_add(far).wrapping_mul(reach.size as i64);
-                ask(self.args[reach.arg].start.wrapping_offset(at as isize), lines);
+                prefetch(self.args[reach.arg].start.wrapping_offset(at as isize), lines);
             }
             Op::Load { f, to, reach, many } => {
                 let reach = &nest.reaches[reach];

@@ -5,7 +5,7 @@ use super::scalar::bf16_bits;
 use super::space::MAX_TILE;
 use std::slice;
 use sx_artifact::dtype::DType;
-use sx_artifact::kernel::Reg;
+use sx_artifact::kernel::ScalarType;
 
 /// An element as a buffer holds it, and as a lane holds it.
 pub(super) trait Element: Copy {
@@ -89,7 +89,7 @@ impl Grid {
 #[derive(Clone, Copy)]
 pub(super) struct LaneIndex {
     pub(super) values: *const u8,
-    pub(super) reg: Reg,
+    pub(super) reg: ScalarType,
     pub(super) stride: i64,
 }
 
@@ -100,7 +100,7 @@ impl LaneIndex {
         // SAFETY: by the contract.
         let value = unsafe {
             match self.reg {
-                Reg::I64 => *(self.values as *const i64).add(i),
+                ScalarType::I64 => *(self.values as *const i64).add(i),
                 _ => *(self.values as *const i32).add(i) as i64,
             }
         };
@@ -307,7 +307,7 @@ pub(super) fn gather(dtype: DType) -> GatherFn {
 /// Writes `first` plus the grid's offsets as integers.
 ///
 /// SAFETY: `to` is valid for the grid's lanes of `reg`, `I32` or `I64`.
-pub(super) unsafe fn iota(to: *mut u8, first: i64, grid: &Grid, reg: Reg) {
+pub(super) unsafe fn iota(to: *mut u8, first: i64, grid: &Grid, reg: ScalarType) {
     let n = grid.sizes[MAX_TILE - 1];
     let stride = grid.strides[MAX_TILE - 1];
     grid.segments(|lane, at| {
@@ -315,7 +315,7 @@ pub(super) unsafe fn iota(to: *mut u8, first: i64, grid: &Grid, reg: Reg) {
         // SAFETY: by the contract.
         unsafe {
             match reg {
-                Reg::I64 => {
+                ScalarType::I64 => {
                     for to in slice::from_raw_parts_mut((to as *mut i64).add(lane), n) {
                         *to = value;
                         value = value.wrapping_add(stride);
@@ -340,12 +340,12 @@ pub(super) unsafe fn bounded(
     x: *const u8,
     n: usize,
     size: u64,
-    reg: Reg,
+    reg: ScalarType,
 ) -> Option<(usize, i64)> {
     // SAFETY: by the contract.
     unsafe {
         match reg {
-            Reg::I64 => bounded_lanes(
+            ScalarType::I64 => bounded_lanes(
                 slice::from_raw_parts_mut(to as *mut i64, n),
                 slice::from_raw_parts(x as *const i64, n),
                 size,
@@ -376,12 +376,12 @@ fn bounded_lanes<T: Copy + Default + Into<i64>>(to: &mut [T], x: &[T], size: u64
 /// Copies `n` indices to `to`, brought into `0..size`.
 ///
 /// SAFETY: `to` and `x` are valid for `n` lanes of `reg`, `I32` or `I64`.
-pub(super) unsafe fn clamped(to: *mut u8, x: *const u8, n: usize, size: u64, reg: Reg) {
+pub(super) unsafe fn clamped(to: *mut u8, x: *const u8, n: usize, size: u64, reg: ScalarType) {
     let last = i64::try_from(size).unwrap_or(i64::MAX).saturating_sub(1).max(0);
     // SAFETY: by the contract.
     unsafe {
         match reg {
-            Reg::I64 => {
+            ScalarType::I64 => {
                 let x = slice::from_raw_parts(x as *const i64, n);
                 for (to, x) in slice::from_raw_parts_mut(to as *mut i64, n).iter_mut().zip(x) {
                     *to = (*x).clamp(0, last);

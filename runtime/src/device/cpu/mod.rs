@@ -1,10 +1,10 @@
 //! The CPU: runs kernels as they stand in the program, block by block, on all cores.
 //!
-//! A kernel is made ready once (`launch`, where `split` cuts it): a loop becomes a `tape::Nest` (compiled by
+//! A kernel is made ready once (`launch`, where `split` cuts it): a loop becomes a `block_program::Nest` (compiled by
 //! `compile`, run by `machine`) that applies plain vectorised loops to blocks of lanes which stay in the nearest
 //! cache; a matrix product or an attention calls a matrix multiplication between such nests. Read in this order:
-//! `lanes`, `scalar`, `fold`, `memory`, `space`, `tape`, `compile` (with `keep`, `fuse`, `emit`,
-//! `place`, `ahead`), `team`, `machine`, `contract`, `attention`; then a whole program: `home`,
+//! `lanes`, `scalar`, `fold`, `memory`, `space`, `block_program`, `compile` (with `keep`, `fuse`, `emit`,
+//! `place`, `prefetch`), `team`, `machine`, `contract`, `attention`; then a whole program: `placement`,
 //! `check`, `run`.
 //!
 //! A trap's position is, among the coordinates at which the index is refused, the first in row-major order of
@@ -12,9 +12,9 @@
 //! launch the first by position is reported.
 #![allow(unsafe_code, reason = "lanes are untyped memory, shared between threads that write different parts")]
 
-mod ahead;
 mod analyse;
 mod attention;
+mod block_program;
 mod buffer;
 mod check;
 mod compile;
@@ -23,7 +23,6 @@ mod cores;
 mod emit;
 mod fold;
 mod fuse;
-mod home;
 mod keep;
 mod lanes;
 mod launch;
@@ -32,12 +31,13 @@ mod memory;
 mod operand;
 mod output;
 mod place;
+mod placement;
+mod prefetch;
 mod product;
 mod run;
 mod scalar;
 mod space;
 mod split;
-mod tape;
 mod team;
 #[cfg(test)]
 mod tests;
@@ -45,8 +45,8 @@ mod tests;
 use super::{Context, Device, Executable, Prepare, SharedBytes};
 use crate::error::Error;
 use buffer::Buffer;
-use home::{Home, homes};
 use launch::Ready;
+use placement::{Placement, placements};
 use run::launches;
 use std::cell::RefCell;
 use sx_artifact::program::Program;
@@ -75,7 +75,7 @@ impl Device for Cpu {
 struct Prepared {
     program: Program,
     kernels: Vec<Ready>,
-    homes: Vec<Home>,
+    placements: Vec<Placement>,
     /// Slots first, then what resources have of their own.
     buffers: Vec<Buffer>,
     team: RefCell<Team>,
@@ -96,8 +96,8 @@ impl Prepared {
                 .map_err(|why| refused(format!("kernel `{}` cannot run on the cpu: {why}", kernel.name)))
         });
         let kernels = kernels.collect::<Result<_, _>>()?;
-        let (homes, buffers) = homes(&program, job.contents)?;
-        let prepared = Prepared { program, kernels, homes, buffers, team: RefCell::new(Team::new()) };
+        let (placements, buffers) = placements(&program, job.contents)?;
+        let prepared = Prepared { program, kernels, placements, buffers, team: RefCell::new(Team::new()) };
         prepared.check(&prepared.program.steps)?;
         Ok(prepared)
     }
@@ -115,8 +115,8 @@ impl Executable for Prepared {
 
     fn allocated_bytes(&self) -> u64 {
         let owned: u64 = self.buffers.iter().map(|buffer| buffer.bytes() as u64).sum();
-        let others = self.program.resources.iter().zip(&self.homes);
-        let elsewhere = others.filter(|(_, home)| !matches!(home, Home::Own(_)));
+        let others = self.program.resources.iter().zip(&self.placements);
+        let elsewhere = others.filter(|(_, placement)| !matches!(placement, Placement::Own(_)));
         owned + elsewhere.map(|(resource, _)| resource.bytes()).sum::<u64>()
     }
 

@@ -1,14 +1,14 @@
 //! Operands of matrix products: used where they lie, or packed by their code.
 
+use super::block_program::{ArgSpec, Nest, lane_size};
 use super::buffer::{Arg, Buffer, Report};
 use super::compile::{Source, compile};
 use super::product::Matrix;
 use super::space::Space;
-use super::tape::{ArgSpec, Nest, lane_size};
 use super::team::Team;
 use std::ops::Range;
 use sx_artifact::dtype::DType;
-use sx_artifact::kernel::{Access, Affine, Body, Inst, Mode, Operand, Reg, Store, Val};
+use sx_artifact::kernel::{Access, Affine, Body, Inst, Mode, Operand, ScalarType, Store, Val};
 
 /// How many points axes have.
 pub(super) fn count(sizes: &[u64]) -> u64 {
@@ -39,12 +39,12 @@ fn with(args: &[ArgSpec], dtype: DType, mode: Mode) -> Vec<ArgSpec> {
 }
 
 /// The dtype of products of values of a type.
-fn dtype_of(reg: Reg) -> Result<DType, String> {
+fn dtype_of(reg: ScalarType) -> Result<DType, String> {
     match reg {
-        Reg::F32 => Ok(DType::F32),
-        Reg::I32 => Ok(DType::I32),
-        Reg::I64 => Ok(DType::I64),
-        Reg::Bool => Err("a product of truth values".to_string()),
+        ScalarType::F32 => Ok(DType::F32),
+        ScalarType::I32 => Ok(DType::I32),
+        ScalarType::I64 => Ok(DType::I64),
+        ScalarType::Bool => Err("a product of truth values".to_string()),
     }
 }
 
@@ -132,13 +132,13 @@ impl Side {
     pub(super) fn new(
         operand: &Operand,
         groups: Groups<'_>,
-        reg: Reg,
+        reg: ScalarType,
         args: &[ArgSpec],
         pitch: u64,
     ) -> Result<Side, String> {
         let traps = operand.body.insts.iter().any(|inst| matches!(inst, Inst::Bounded { trap: Some(_), .. }));
         if let Some(Inst::Load { access, guard: None }) = operand.body.insts.get(operand.value.0 as usize)
-            && let (false, Reg::F32, Some(strided)) = (traps, reg, Strided::new(access, groups, args))
+            && let (false, ScalarType::F32, Some(strided)) = (traps, reg, Strided::new(access, groups, args))
         {
             return Ok(Side::Strided(strided));
         }
@@ -218,7 +218,7 @@ impl Epilogue {
     pub(super) fn new(
         (body, stores): (&Body, &[Store]),
         groups: Groups<'_>,
-        reg: Reg,
+        reg: ScalarType,
         args: &[ArgSpec],
         (pitch, split): (u64, bool),
     ) -> Result<Epilogue, String> {
@@ -247,7 +247,7 @@ impl Epilogue {
     ) -> Result<Epilogue, String> {
         let store = Store { value: operand.value, access: panel_access(args.len(), groups, pitch) };
         let args = with(args, DType::F32, Mode::Write);
-        Epilogue::new((&operand.body, &[store]), groups, Reg::F32, &args, (pitch, split))
+        Epilogue::new((&operand.body, &[store]), groups, ScalarType::F32, &args, (pitch, split))
     }
 
     /// Runs over the accumulators of these rows and columns of batch `at`, which `panels` hold from their
@@ -275,7 +275,7 @@ pub(super) fn plain_store(
     args: &[ArgSpec],
 ) -> Option<Strided> {
     let [Store { value: Val(value), access }] = stores else { return None };
-    let plain = matches!(body.insts.get(*value as usize), Some(Inst::Acc { reg: Reg::F32 }));
+    let plain = matches!(body.insts.get(*value as usize), Some(Inst::Acc { reg: ScalarType::F32 }));
     let traps = body.insts.iter().any(|inst| matches!(inst, Inst::Bounded { trap: Some(_), .. }));
     if plain && !traps { Strided::new(access, groups, args) } else { None }
 }

@@ -1,8 +1,8 @@
 //! Where values are put: single lanes, registers of a block, or straight where they are stored.
 
+use super::block_program::{Op, Place, Spot, lane_size};
 use super::compile::Compiler;
 use super::lanes;
-use super::tape::{Op, Place, Spot, lane_size};
 
 /// Registers are shared among lanes of one size: its position.
 pub(super) fn class(size: usize) -> usize {

@@ -1,7 +1,7 @@
 //! Runs a program: binds its resources to memory, and goes through its steps.
 
 use super::buffer::{Arg, Report};
-use super::home::Home;
+use super::placement::Placement;
 use super::{Context, Prepared, output, refused};
 use crate::error::Error;
 use std::time::Instant;
@@ -39,13 +39,13 @@ impl Prepared {
         let outputs = of_role(Role::Output).map(|resource| output::room(resource, spare.next()));
         let mut outputs: Vec<Data> = outputs.collect::<Result<_, _>>()?;
         let starts: Vec<*mut u8> = self
-            .homes
+            .placements
             .iter()
-            .map(|home| match home {
-                Home::Input(at) => inputs[*at].bytes().as_ptr().cast_mut(),
-                Home::Output(at) => output::start(&mut outputs[*at]),
-                Home::Shared(bytes) => bytes.as_ptr().cast_mut(),
-                Home::Own(at) => self.buffers[*at].as_mut_ptr(),
+            .map(|placement| match placement {
+                Placement::Input(at) => inputs[*at].bytes().as_ptr().cast_mut(),
+                Placement::Output(at) => output::start(&mut outputs[*at]),
+                Placement::Shared(bytes) => bytes.as_ptr().cast_mut(),
+                Placement::Own(at) => self.buffers[*at].as_mut_ptr(),
             })
             .collect();
         let mut launched = 0;
@@ -56,8 +56,8 @@ impl Prepared {
 
     /// Writes the context's integers where the program reads them.
     fn feed(&mut self, context: Context) -> Result<(), Error> {
-        for (resource, home) in self.program.resources.iter().zip(&self.homes) {
-            let (Role::Context, Home::Own(at)) = (&resource.role, home) else { continue };
+        for (resource, placement) in self.program.resources.iter().zip(&self.placements) {
+            let (Role::Context, Placement::Own(at)) = (&resource.role, placement) else { continue };
             let value = match resource.name.as_str() {
                 "step" => context.step,
                 "microbatch" => context.microbatch,

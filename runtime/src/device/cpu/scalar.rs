@@ -3,7 +3,7 @@
 //! `bool` lanes are bytes 0 and 1.
 
 use super::lanes::{self, F1, F2, F3, LaneFn};
-use sx_artifact::kernel::Reg;
+use sx_artifact::kernel::ScalarType;
 use sx_artifact::maths::{self, exact};
 use sx_artifact::scalar::ScalarFn;
 
@@ -75,12 +75,12 @@ macro_rules! compare {
 
 /// The loop of `f` over arguments of type `reg` (of `where`: its choices), or `None` where it has no meaning.
 /// `many` says which arguments vary over lanes.
-pub(super) fn call(f: ScalarFn, reg: Reg, many: [bool; 3]) -> Option<LaneFn> {
+pub(super) fn call(f: ScalarFn, reg: ScalarType, many: [bool; 3]) -> Option<LaneFn> {
     match reg {
-        Reg::F32 => float(f, many),
-        Reg::I32 => int32(f, many),
-        Reg::I64 => int64(f, many),
-        Reg::Bool => truth(f, many),
+        ScalarType::F32 => float(f, many),
+        ScalarType::I32 => int32(f, many),
+        ScalarType::I64 => int64(f, many),
+        ScalarType::Bool => truth(f, many),
     }
 }
 
@@ -184,23 +184,23 @@ fn truth(f: ScalarFn, many: [bool; 3]) -> Option<LaneFn> {
 }
 
 /// The loop of a conversion: floats truncate and saturate (NaN is 0), integers wrap, a truth value is `!= 0`.
-pub(super) fn convert(from: Reg, to: Reg) -> LaneFn {
+pub(super) fn convert(from: ScalarType, to: ScalarType) -> LaneFn {
     match (from, to) {
-        (Reg::F32, Reg::F32) | (Reg::I32, Reg::I32) => lanes::copy(4),
-        (Reg::I64, Reg::I64) => lanes::copy(8),
-        (Reg::Bool, Reg::Bool) => lanes::copy(1),
-        (Reg::F32, Reg::I32) => f1!(false, |x: f32| -> i32 { x as i32 }),
-        (Reg::F32, Reg::I64) => f1!(false, |x: f32| -> i64 { x as i64 }),
-        (Reg::F32, Reg::Bool) => f1!(false, |x: f32| -> u8 { (x != 0.0) as u8 }),
-        (Reg::I32, Reg::F32) => f1!(false, |x: i32| -> f32 { x as f32 }),
-        (Reg::I32, Reg::I64) => f1!(false, |x: i32| -> i64 { x as i64 }),
-        (Reg::I32, Reg::Bool) => f1!(false, |x: i32| -> u8 { (x != 0) as u8 }),
-        (Reg::I64, Reg::F32) => f1!(false, |x: i64| -> f32 { x as f32 }),
-        (Reg::I64, Reg::I32) => f1!(false, |x: i64| -> i32 { x as i32 }),
-        (Reg::I64, Reg::Bool) => f1!(false, |x: i64| -> u8 { (x != 0) as u8 }),
-        (Reg::Bool, Reg::F32) => f1!(false, |x: u8| -> f32 { x as f32 }),
-        (Reg::Bool, Reg::I32) => f1!(false, |x: u8| -> i32 { x as i32 }),
-        (Reg::Bool, Reg::I64) => f1!(false, |x: u8| -> i64 { x as i64 }),
+        (ScalarType::F32, ScalarType::F32) | (ScalarType::I32, ScalarType::I32) => lanes::copy(4),
+        (ScalarType::I64, ScalarType::I64) => lanes::copy(8),
+        (ScalarType::Bool, ScalarType::Bool) => lanes::copy(1),
+        (ScalarType::F32, ScalarType::I32) => f1!(false, |x: f32| -> i32 { x as i32 }),
+        (ScalarType::F32, ScalarType::I64) => f1!(false, |x: f32| -> i64 { x as i64 }),
+        (ScalarType::F32, ScalarType::Bool) => f1!(false, |x: f32| -> u8 { (x != 0.0) as u8 }),
+        (ScalarType::I32, ScalarType::F32) => f1!(false, |x: i32| -> f32 { x as f32 }),
+        (ScalarType::I32, ScalarType::I64) => f1!(false, |x: i32| -> i64 { x as i64 }),
+        (ScalarType::I32, ScalarType::Bool) => f1!(false, |x: i32| -> u8 { (x != 0) as u8 }),
+        (ScalarType::I64, ScalarType::F32) => f1!(false, |x: i64| -> f32 { x as f32 }),
+        (ScalarType::I64, ScalarType::I32) => f1!(false, |x: i64| -> i32 { x as i32 }),
+        (ScalarType::I64, ScalarType::Bool) => f1!(false, |x: i64| -> u8 { (x != 0) as u8 }),
+        (ScalarType::Bool, ScalarType::F32) => f1!(false, |x: u8| -> f32 { x as f32 }),
+        (ScalarType::Bool, ScalarType::I32) => f1!(false, |x: u8| -> i32 { x as i32 }),
+        (ScalarType::Bool, ScalarType::I64) => f1!(false, |x: u8| -> i64 { x as i64 }),
     }
 }
 

@@ -3,14 +3,14 @@
 //! A condition that compares a position along one axis with a number is the same on either side of that number. Cut
 //! there, each piece has constant conditions, so its guards go away and `where` is one of its operands.
 
-use sx_artifact::kernel::{Access, Affine, Body, Const, Inst, Loop, Reg, Store, Val};
+use sx_artifact::kernel::{Access, Affine, Body, Const, Inst, Loop, ScalarType, Store, Val};
 use sx_artifact::scalar::ScalarFn;
 
 /// More pieces than this are not worth their launches.
 const MOST: usize = 16;
 
 /// The pieces of `work`, together the same map; itself where nothing is gained.
-pub(super) fn split(work: &Loop, regs: &[Reg]) -> Vec<Loop> {
+pub(super) fn split(work: &Loop, regs: &[ScalarType]) -> Vec<Loop> {
     let traps = work.body.insts.iter().any(|inst| matches!(inst, Inst::Bounded { trap: Some(_), .. }));
     if !work.along.is_empty() || traps {
         // A trap's position counts the coordinates of the whole.
@@ -116,7 +116,7 @@ fn outcome(body: &Body, inst: &Inst, dims: &[u64]) -> Option<bool> {
 }
 
 /// The map with its constant conditions decided.
-fn decided(work: &Loop, regs: &[Reg]) -> Loop {
+fn decided(work: &Loop, regs: &[ScalarType]) -> Loop {
     let mut piece = work.clone();
     // What each value has become: itself, or an operand that `where` chose.
     let mut becomes: Vec<Val> = (0..regs.len() as u32).map(Val).collect();
@@ -178,11 +178,11 @@ fn renamed(inst: &mut Inst, becomes: &[Val]) {
     }
 }
 
-fn zero(reg: Reg) -> Const {
+fn zero(reg: ScalarType) -> Const {
     match reg {
-        Reg::F32 => Const::F32(0),
-        Reg::I32 => Const::I32(0),
-        Reg::I64 => Const::I64(0),
-        Reg::Bool => Const::Bool(false),
+        ScalarType::F32 => Const::F32(0),
+        ScalarType::I32 => Const::I32(0),
+        ScalarType::I64 => Const::I64(0),
+        ScalarType::Bool => Const::Bool(false),
     }
 }

@@ -1,12 +1,12 @@
 //! Maps: one loop over the elements.
 
-use super::fours::Fours;
 use super::gathered;
+use super::vectorize::Fours;
 use crate::codegen::wgsl::body::Spell;
 use crate::codegen::wgsl::code::{Code, coordinates, names, open_count, open_flat};
 use crate::codegen::wgsl::header::{Header, Pack, pack};
 use crate::codegen::wgsl::lanes::Together;
-use crate::codegen::wgsl::part::Part;
+use crate::codegen::wgsl::split_bindings::Part;
 use crate::codegen::wgsl::text::Text;
 use crate::codegen::wgsl::values::Values;
 use sx_artifact::kernel::Loop;

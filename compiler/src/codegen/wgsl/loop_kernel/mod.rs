@@ -4,15 +4,15 @@
 //! workgroup, in phases: what the first folds need, the folds, what the next need, …, then the stores.
 
 mod fold;
-mod fours;
 mod map;
 mod rows;
+mod vectorize;
 
 use self::rows::Rows;
 use super::code::Code;
 use super::header::Pack;
 use super::lanes;
-use super::part::Part;
+use super::split_bindings::Part;
 use sx_artifact::kernel::Loop;
 use sx_artifact::wgpu::When;
 

@@ -1,13 +1,13 @@
 //! Reductions over rows: the loop over the rows, and a row's phases.
 
 use super::fold::{bytes, kept, tag};
-use super::fours::Fours;
 use super::gathered;
+use super::vectorize::Fours;
 use crate::codegen::wgsl::body::Spell;
 use crate::codegen::wgsl::code::{Code, coordinates, names, open_count, open_flat, open_grouped};
 use crate::codegen::wgsl::header::{Header, Pack, pack};
 use crate::codegen::wgsl::lanes::Together;
-use crate::codegen::wgsl::part::Part;
+use crate::codegen::wgsl::split_bindings::Part;
 use crate::codegen::wgsl::text::Text;
 use crate::codegen::wgsl::values::{Values, operands};
 use sx_artifact::kernel::{Inst, Loop, Store};

@@ -10,7 +10,8 @@ fn loop_kernel(
     data: &[Data],
     reads: usize,
 ) -> Kernel {
-    let work = Work::Loop(Loop { dims: dims.to_vec(), along: along.to_vec(), body: build.body, stores });
+    let work =
+        KernelKind::Loop(Loop { dims: dims.to_vec(), along: along.to_vec(), body: build.body, stores });
     kernel(work, data, reads, 1)
 }
 
@@ -152,7 +153,7 @@ fn edge_values_have_the_language_s_meaning() {
 
 #[test]
 fn casts_truncate_saturate_and_wrap() {
-    let cast = |x: Data, to: Reg, result: Data| {
+    let cast = |x: Data, to: ScalarType, result: Data| {
         let mut build = Build::default();
         let v = build.load(0, &[1]);
         let v = build.push(Inst::Convert { to, x: v });
@@ -163,12 +164,18 @@ fn casts_truncate_saturate_and_wrap() {
     };
     let floats: Vec<f32> = vec![1.9, -1.9, f32::NAN, 3e9, -3e9, f32::INFINITY];
     assert_eq!(
-        cast(floats.clone().into(), Reg::I32, vec![0i32; 6].into()),
+        cast(floats.clone().into(), ScalarType::I32, vec![0i32; 6].into()),
         vec![1, -1, 0, i32::MAX, i32::MIN, i32::MAX].into()
     );
-    assert_eq!(cast(floats.into(), Reg::Bool, vec![false; 6].into()), vec![true; 6].into());
-    assert_eq!(cast(vec![1i64 << 32 | 5, -1].into(), Reg::I32, vec![0i32; 2].into()), vec![5, -1].into());
-    assert_eq!(cast(vec![0i64, -2].into(), Reg::Bool, vec![false; 2].into()), vec![false, true].into());
+    assert_eq!(cast(floats.into(), ScalarType::Bool, vec![false; 6].into()), vec![true; 6].into());
+    assert_eq!(
+        cast(vec![1i64 << 32 | 5, -1].into(), ScalarType::I32, vec![0i32; 2].into()),
+        vec![5, -1].into()
+    );
+    assert_eq!(
+        cast(vec![0i64, -2].into(), ScalarType::Bool, vec![false; 2].into()),
+        vec![false, true].into()
+    );
 }
 
 #[test]

@@ -10,7 +10,8 @@ use super::team::Team;
 use half::bf16;
 use sx_artifact::dtype::DType;
 use sx_artifact::kernel::{
-    Access, Affine, Arg as KernelArg, Body, Const, FoldOp, Inst, Kernel, Loop, Mode, Reg, Store, Val, Work,
+    Access, Affine, Arg as KernelArg, Body, Const, FoldOp, Inst, Kernel, KernelKind, Loop, Mode, ScalarType,
+    Store, Val,
 };
 use sx_artifact::scalar::ScalarFn;
 use sx_artifact::tensor::Data;
@@ -81,13 +82,13 @@ pub(super) fn store(value: Val, arg: u32, strides: &[i64]) -> Store {
 }
 
 /// A kernel over `data`, of which the arguments from `reads` on are written.
-pub(super) fn kernel(work: Work, data: &[Data], reads: usize, traps: u32) -> Kernel {
+pub(super) fn kernel(kind: KernelKind, data: &[Data], reads: usize, traps: u32) -> Kernel {
     let arg = |(i, data): (usize, &Data)| KernelArg {
         dtype: data.dtype(),
         len: data.len() as u64,
         mode: if i < reads { Mode::Read } else { Mode::Write },
     };
-    Kernel { name: "test".to_string(), args: data.iter().enumerate().map(arg).collect(), traps, work }
+    Kernel { name: "test".to_string(), args: data.iter().enumerate().map(arg).collect(), traps, kind }
 }
 
 /// Runs a kernel on this target.

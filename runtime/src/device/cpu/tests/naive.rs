@@ -3,8 +3,8 @@
 use half::bf16;
 use std::collections::HashMap;
 use sx_artifact::kernel::{
-    Access, Affine, Attention, Body, Const, Contract, FoldOp, Inst, Kernel, Loop, Operand, Reg, Store, Val,
-    Work,
+    Access, Affine, Attention, Body, Const, Contraction, FoldOp, Inst, Kernel, KernelKind, Loop, Operand,
+    ScalarType, Store, Val,
 };
 use sx_artifact::scalar::ScalarFn;
 use sx_artifact::tensor::Data;
@@ -100,7 +100,7 @@ impl<'a> Naive<'a> {
             Inst::Const(Const::I32(x)) => I(x),
             Inst::Const(Const::I64(x)) => L(x),
             Inst::Const(Const::Bool(x)) => B(x),
-            Inst::Index { at: affine, reg: Reg::I64 } => L(position(&affine, at)),
+            Inst::Index { at: affine, reg: ScalarType::I64 } => L(position(&affine, at)),
             Inst::Index { at: affine, .. } => I(position(&affine, at) as i32),
             Inst::Load { access, guard } => {
                 let data = &self.data[access.arg as usize];
@@ -218,21 +218,21 @@ fn join(op: FoldOp, all: &[Value], empty: Value) -> Value {
     }
 }
 
-fn convert(x: Value, to: Reg) -> Value {
+fn convert(x: Value, to: ScalarType) -> Value {
     match (x, to) {
-        (x, Reg::Bool) => B(match x {
+        (x, ScalarType::Bool) => B(match x {
             F(x) => x != 0.0,
             B(x) => x,
             other => other.integer() != 0,
         }),
-        (F(x), Reg::F32) => F(x),
-        (F(x), Reg::I32) => I(x as i32),
-        (F(x), Reg::I64) => L(x as i64),
+        (F(x), ScalarType::F32) => F(x),
+        (F(x), ScalarType::I32) => I(x as i32),
+        (F(x), ScalarType::I64) => L(x as i64),
         (B(x), to) => convert(I(x as i32), to),
-        (I(x), Reg::F32) => F(x as f32),
-        (L(x), Reg::F32) => F(x as f32),
-        (x, Reg::I32) => I(x.integer() as i32),
-        (x, Reg::I64) => L(x.integer()),
+        (I(x), ScalarType::F32) => F(x as f32),
+        (L(x), ScalarType::F32) => F(x as f32),
+        (x, ScalarType::I32) => I(x.integer() as i32),
+        (x, ScalarType::I64) => L(x.integer()),
     }
 }
 
@@ -393,10 +393,10 @@ fn write(data: &mut Data, access: &Access, at: &[u64], value: Value) {
 
 /// Runs a kernel on `data` (all arguments; those it writes are replaced). The refused indices, if any.
 pub(super) fn run(kernel: &Kernel, data: &mut [Data]) -> Vec<Refused> {
-    match &kernel.work {
-        Work::Loop(work) => run_loop(work, data),
-        Work::Contract(work) => run_contract(work, data),
-        Work::Attention(work) => run_attention(work, data),
+    match &kernel.kind {
+        KernelKind::Loop(work) => run_loop(work, data),
+        KernelKind::Contraction(work) => run_contract(work, data),
+        KernelKind::Attention(work) => run_attention(work, data),
     }
 }
 
@@ -464,7 +464,7 @@ fn epilogue(
     refused.append(&mut naive.refused);
 }
 
-fn run_contract(work: &Contract, data: &mut [Data]) -> Vec<Refused> {
+fn run_contract(work: &Contraction, data: &mut [Data]) -> Vec<Refused> {
     let mut refused = Vec::new();
     let lhs =
         operand(&work.lhs, [work.batch.clone(), work.m.clone(), work.k.clone()].concat(), data, &mut refused);

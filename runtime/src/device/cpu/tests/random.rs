@@ -1,7 +1,7 @@
 //! Random kernels of every kind, over random shapes and strides.
 
 use super::*;
-use sx_artifact::kernel::{Attention, Contract, Operand};
+use sx_artifact::kernel::{Attention, Contraction, Operand};
 
 /// Strides of an argument that follows some of `sizes`, its axes in any order; with its number of elements.
 fn layout(random: &mut Random, sizes: &[u64], all: bool) -> (Vec<i64>, usize) {
@@ -35,26 +35,26 @@ fn shape(random: &mut Random, most: usize, limit: u64) -> Vec<u64> {
 
 /// Values of a body by register type.
 struct Values {
-    by_reg: Vec<(Val, Reg)>,
+    by_reg: Vec<(Val, ScalarType)>,
 }
 
 impl Values {
-    fn pick(&self, random: &mut Random, build: &mut Build, reg: Reg) -> Val {
+    fn pick(&self, random: &mut Random, build: &mut Build, reg: ScalarType) -> Val {
         let known: Vec<Val> = self.by_reg.iter().filter(|(_, r)| *r == reg).map(|(v, _)| *v).collect();
         if !known.is_empty() && random.below(8) > 0 {
             return *random.pick(&known);
         }
         let number = random.below(7) as i64 - 3;
         build.push(Inst::Const(match reg {
-            Reg::F32 => Const::F32((number as f32 * 0.75).to_bits()),
-            Reg::I32 => Const::I32(number as i32),
-            Reg::I64 => Const::I64(number),
-            Reg::Bool => Const::Bool(number > 0),
+            ScalarType::F32 => Const::F32((number as f32 * 0.75).to_bits()),
+            ScalarType::I32 => Const::I32(number as i32),
+            ScalarType::I64 => Const::I64(number),
+            ScalarType::Bool => Const::Bool(number > 0),
         }))
     }
 }
 
-const REGS: [Reg; 4] = [Reg::F32, Reg::I32, Reg::I64, Reg::Bool];
+const REGS: [ScalarType; 4] = [ScalarType::F32, ScalarType::I32, ScalarType::I64, ScalarType::Bool];
 
 /// Adds an instruction that has a meaning.
 fn grow(random: &mut Random, build: &mut Build, values: &mut Values, folds: bool) {
@@ -63,7 +63,7 @@ fn grow(random: &mut Random, build: &mut Build, values: &mut Values, folds: bool
     let pick = |random: &mut Random, build: &mut Build, reg| values.pick(random, build, reg);
     let (value, reg) = match random.below(if folds { 10 } else { 8 }) {
         0 => {
-            let c = pick(random, build, Reg::Bool);
+            let c = pick(random, build, ScalarType::Bool);
             let (a, b) = (pick(random, build, reg), pick(random, build, reg));
             (build.call(Where, &[c, a, b]), reg)
         }
@@ -73,17 +73,17 @@ fn grow(random: &mut Random, build: &mut Build, values: &mut Values, folds: bool
             (build.push(Inst::Convert { to: reg, x }), reg)
         }
         2 => {
-            let x = pick(random, build, Reg::F32);
-            (build.push(Inst::RoundBf16 { x }), Reg::F32)
+            let x = pick(random, build, ScalarType::F32);
+            (build.push(Inst::RoundBf16 { x }), ScalarType::F32)
         }
         3 => {
             let (a, b) = (pick(random, build, reg), pick(random, build, reg));
-            (build.call(*random.pick(&[Eq, Ne, Lt, Le, Gt, Ge]), &[a, b]), Reg::Bool)
+            (build.call(*random.pick(&[Eq, Ne, Lt, Le, Gt, Ge]), &[a, b]), ScalarType::Bool)
         }
         8 | 9 => {
             let op = match reg {
-                Reg::F32 => *random.pick(&[FoldOp::Max, FoldOp::Min, FoldOp::Sum]),
-                Reg::Bool => *random.pick(&[FoldOp::All, FoldOp::Any]),
+                ScalarType::F32 => *random.pick(&[FoldOp::Max, FoldOp::Min, FoldOp::Sum]),
+                ScalarType::Bool => *random.pick(&[FoldOp::All, FoldOp::Any]),
                 _ => *random.pick(&[FoldOp::Max, FoldOp::Min, FoldOp::Sum, FoldOp::Prod]),
             };
             let x = pick(random, build, reg);
@@ -91,10 +91,10 @@ fn grow(random: &mut Random, build: &mut Build, values: &mut Values, folds: bool
         }
         _ => {
             let f = match reg {
-                Reg::F32 => {
+                ScalarType::F32 => {
                     *random.pick(&[Add, Sub, Mul, Maximum, Minimum, Neg, Abs, Floor, Ceil, Round, Tanh])
                 }
-                Reg::Bool => *random.pick(&[And, Or, Not, Maximum]),
+                ScalarType::Bool => *random.pick(&[And, Or, Not, Maximum]),
                 _ => *random.pick(&[Add, Sub, Mul, Div, Mod, Maximum, Minimum, Neg, Abs, Round]),
             };
             let args: Vec<Val> = (0..f.arity()).map(|_| pick(random, build, reg)).collect();
@@ -104,7 +104,7 @@ fn grow(random: &mut Random, build: &mut Build, values: &mut Values, folds: bool
     values.by_reg.push((value, reg));
 }
 
-fn index(strides: &[i64], offset: i64, reg: Reg) -> Inst {
+fn index(strides: &[i64], offset: i64, reg: ScalarType) -> Inst {
     Inst::Index { at: Affine { offset, strides: strides.to_vec() }, reg }
 }
 
@@ -116,9 +116,9 @@ fn body(random: &mut Random, sizes: &[u64], data: &mut Vec<Data>, build: &mut Bu
         let (strides, count) = layout(random, sizes, false);
         data.push(random.data(dtype, count));
         let v = build.load(data.len() as u32 - 1, &strides);
-        values.by_reg.push((v, Reg::of(dtype)));
+        values.by_reg.push((v, ScalarType::of(dtype)));
     }
-    let reg = *random.pick(&[Reg::I32, Reg::I64]);
+    let reg = *random.pick(&[ScalarType::I32, ScalarType::I64]);
     let follows: Vec<i64> = sizes.iter().map(|_| random.below(4) as i64 - 1).collect();
     let v = build.push(index(&follows, -2, reg));
     values.by_reg.push((v, reg));
@@ -132,12 +132,14 @@ fn body(random: &mut Random, sizes: &[u64], data: &mut Vec<Data>, build: &mut Bu
         data.push(random.data(DType::F32, count));
         let mut along = vec![0; sizes.len()];
         along[axis] = 1;
-        let (i, n) =
-            (build.push(index(&along, 0, Reg::I32)), build.push(Inst::Const(Const::I32(limit as i32))));
+        let (i, n) = (
+            build.push(index(&along, 0, ScalarType::I32)),
+            build.push(Inst::Const(Const::I32(limit as i32))),
+        );
         let guard = build.call(ScalarFn::Lt, &[i, n]);
         let access = access(data.len() as u32 - 1, 0, &strides);
         let v = build.push(Inst::Load { access, guard: Some(guard) });
-        values.by_reg.push((v, Reg::F32));
+        values.by_reg.push((v, ScalarType::F32));
     }
     values
 }
@@ -151,11 +153,11 @@ fn gather(
     values: &mut Values,
     trap: u32,
 ) {
-    let reg = *random.pick(&[Reg::I32, Reg::I64]);
+    let reg = *random.pick(&[ScalarType::I32, ScalarType::I64]);
     let x = values.pick(random, build, reg);
     let size = 3 + random.below(7);
     // Most often brought into range first.
-    let n = build.push(Inst::Const(if reg == Reg::I32 {
+    let n = build.push(Inst::Const(if reg == ScalarType::I32 {
         Const::I32(size as i32)
     } else {
         Const::I64(size as i64)
@@ -168,7 +170,7 @@ fn gather(
     let mut place = access(data.len() as u32 - 1, 0, &strides);
     place.gathered.push((v, count as i64));
     let loaded = build.push(Inst::Load { access: place, guard: None });
-    values.by_reg.push((loaded, Reg::of(dtype)));
+    values.by_reg.push((loaded, ScalarType::of(dtype)));
 }
 
 /// Stores of some values of all types, over `sizes`.
@@ -183,11 +185,11 @@ fn stores(
     for reg in REGS {
         let v = values.pick(random, build, reg);
         let dtype = match reg {
-            Reg::F32 if random.below(3) == 0 => DType::Bf16,
-            Reg::F32 => DType::F32,
-            Reg::I32 => DType::I32,
-            Reg::I64 => DType::I64,
-            Reg::Bool => DType::Bool,
+            ScalarType::F32 if random.below(3) == 0 => DType::Bf16,
+            ScalarType::F32 => DType::F32,
+            ScalarType::I32 => DType::I32,
+            ScalarType::I64 => DType::I64,
+            ScalarType::Bool => DType::Bool,
         };
         let v = if dtype == DType::Bf16 { build.push(Inst::RoundBf16 { x: v }) } else { v };
         let (strides, count) = layout(random, sizes, true);
@@ -212,7 +214,7 @@ fn random_maps_compute_what_they_mean() {
         }
         let reads = data.len();
         let stores = stores(&mut random, &dims, &mut data, &values, &mut build);
-        let work = Work::Loop(Loop { dims, along: Vec::new(), body: build.body, stores });
+        let work = KernelKind::Loop(Loop { dims, along: Vec::new(), body: build.body, stores });
         check(&kernel(work, &data, reads, 1), &data, 1e-5);
     }
 }
@@ -234,7 +236,7 @@ fn random_reductions_compute_what_they_mean() {
             }
         }
         for reg in REGS {
-            let op = if reg == Reg::Bool { FoldOp::Any } else { FoldOp::Max };
+            let op = if reg == ScalarType::Bool { FoldOp::Any } else { FoldOp::Max };
             let x = values.pick(&mut random, &mut build, reg);
             folded.by_reg.push((build.fold(op, x), reg));
         }
@@ -247,7 +249,7 @@ fn random_reductions_compute_what_they_mean() {
             store.access.at.strides.resize(sizes.len(), 0);
             all.push(store);
         }
-        let work = Work::Loop(Loop { dims, along, body: build.body, stores: all });
+        let work = KernelKind::Loop(Loop { dims, along, body: build.body, stores: all });
         check(&kernel(work, &data, reads, 1), &data, 2e-4);
     }
 }
@@ -265,14 +267,14 @@ fn operand(random: &mut Random, sizes: &[u64], dtype: DType, data: &mut Vec<Data
 }
 
 /// An epilogue over `sizes`: plain, or through code, with its stores.
-fn finish(random: &mut Random, sizes: &[u64], reg: Reg, data: &mut Vec<Data>) -> (Body, Vec<Store>) {
+fn finish(random: &mut Random, sizes: &[u64], reg: ScalarType, data: &mut Vec<Data>) -> (Body, Vec<Store>) {
     let mut build = Build::default();
     let mut value = build.push(Inst::Acc { reg });
     if random.below(2) == 0 {
         let (strides, count) = layout(random, sizes, false);
-        let dtype = if reg == Reg::F32 {
+        let dtype = if reg == ScalarType::F32 {
             DType::F32
-        } else if reg == Reg::I32 {
+        } else if reg == ScalarType::I32 {
             DType::I32
         } else {
             DType::I64
@@ -283,8 +285,8 @@ fn finish(random: &mut Random, sizes: &[u64], reg: Reg, data: &mut Vec<Data>) ->
     }
     let (strides, count) = layout(random, sizes, true);
     let dtype = match reg {
-        Reg::F32 => DType::F32,
-        Reg::I32 => DType::I32,
+        ScalarType::F32 => DType::F32,
+        ScalarType::I32 => DType::I32,
         _ => DType::I64,
     };
     data.push(random.data(dtype, count));
@@ -302,9 +304,9 @@ fn random_products_compute_what_they_mean() {
         let lhs = operand(&mut random, &[&batch[..], &m, &k].concat(), dtype, &mut data);
         let rhs = operand(&mut random, &[&batch[..], &k, &n].concat(), dtype, &mut data);
         let sizes = [&batch[..], &m, &n].concat();
-        let (epilogue, stores) = finish(&mut random, &sizes, Reg::of(dtype), &mut data);
+        let (epilogue, stores) = finish(&mut random, &sizes, ScalarType::of(dtype), &mut data);
         let reads = data.len() - 1;
-        let work = Work::Contract(Contract { batch, m, n, k, lhs, rhs, epilogue, stores });
+        let work = KernelKind::Contraction(Contraction { batch, m, n, k, lhs, rhs, epilogue, stores });
         check(&kernel(work, &data, reads, 0), &data, 1e-4);
     }
 }
@@ -327,22 +329,22 @@ fn random_attentions_compute_what_they_mean() {
         let value = operand(&mut random, s, e, &mut data);
         let mut build = Build::default();
         let rank = batch.len();
-        let dot = build.push(Inst::Acc { reg: Reg::F32 });
+        let dot = build.push(Inst::Acc { reg: ScalarType::F32 });
         let scale = build.f32(0.3);
         let mut score = build.call(ScalarFn::Mul, &[dot, scale]);
         if causal {
             // s <= t + (S - T)
             let along = |t: i64, s: i64| [vec![0; rank], vec![t, s]].concat();
-            let place = build.push(index(&along(1, -1), s as i64 - t as i64, Reg::I32));
+            let place = build.push(index(&along(1, -1), s as i64 - t as i64, ScalarType::I32));
             let (zero, hidden) = (build.push(Inst::Const(Const::I32(0))), build.f32(f32::NEG_INFINITY));
             let seen = build.call(ScalarFn::Ge, &[place, zero]);
             score = build.call(ScalarFn::Where, &[seen, score, hidden]);
         }
         let score = Operand { body: build.body, value: score };
         let sizes = [&batch[..], &[t, e]].concat();
-        let (epilogue, stores) = finish(&mut random, &sizes, Reg::F32, &mut data);
+        let (epilogue, stores) = finish(&mut random, &sizes, ScalarType::F32, &mut data);
         let reads = data.len() - 1;
-        let work = Work::Attention(Attention {
+        let work = KernelKind::Attention(Attention {
             batch,
             t,
             s,

@@ -7,7 +7,8 @@ use super::header::bodies;
 use super::values::{Values, operands};
 use sx_artifact::dtype::DType;
 use sx_artifact::kernel::{
-    Access, Affine, Arg, Body, Contract, Inst, Kernel, Loop, Mode, Operand, Reg, Store, Val, Work,
+    Access, Affine, Arg, Body, Contraction, Inst, Kernel, KernelKind, Loop, Mode, Operand, ScalarType, Store,
+    Val,
 };
 use sx_artifact::program::buffer_bytes;
 use sx_artifact::wgpu::{Source, WINDOW_BYTES};
@@ -30,7 +31,7 @@ pub(super) struct Parts {
 }
 
 /// Divides a kernel. One that fits is one part.
-pub(super) fn divide(kernel: &Kernel) -> Result<Parts, String> {
+pub(super) fn split(kernel: &Kernel) -> Result<Parts, String> {
     for arg in &kernel.args {
         if arg.len >= u32::MAX as u64 - (1 << 23) {
             return Err(format!("an argument of {} elements is more than a shader can count", arg.len));
@@ -43,12 +44,12 @@ pub(super) fn divide(kernel: &Kernel) -> Result<Parts, String> {
 }
 
 /// The dtype in which a scratch buffer keeps values of a register.
-fn kept_as(reg: Reg) -> DType {
+fn kept_as(reg: ScalarType) -> DType {
     match reg {
-        Reg::F32 => DType::F32,
-        Reg::I32 => DType::I32,
-        Reg::I64 => DType::I64,
-        Reg::Bool => DType::Bool,
+        ScalarType::F32 => DType::F32,
+        ScalarType::I32 => DType::I32,
+        ScalarType::I64 => DType::I64,
+        ScalarType::Bool => DType::Bool,
     }
 }
 
@@ -67,15 +68,15 @@ impl Part {
     /// Storage bindings this part takes.
     fn bindings(&self) -> usize {
         let windows = |arg: &Arg| buffer_bytes(arg.dtype, arg.len).div_ceil(WINDOW_BYTES) as usize;
-        let traps = bodies(&self.kernel.work)
+        let traps = bodies(&self.kernel.kind)
             .iter()
             .any(|insts| insts.iter().any(|inst| matches!(inst, Inst::Bounded { trap: Some(_), .. })));
         self.kernel.args.iter().map(windows).sum::<usize>() + traps as usize
     }
 
-    fn with(&self, work: Work) -> Part {
+    fn with(&self, kind: KernelKind) -> Part {
         let mut part = self.clone();
-        part.kernel.work = work;
+        part.kernel.kind = kind;
         part
     }
 
@@ -88,17 +89,17 @@ impl Part {
 
     /// Drops instructions that no store needs and arguments that nothing uses.
     fn trimmed(mut self) -> Part {
-        match &mut self.kernel.work {
-            Work::Loop(l) => {
+        match &mut self.kernel.kind {
+            KernelKind::Loop(l) => {
                 sweep(&mut l.body, &mut l.stores.iter_mut().map(|s| &mut s.value).collect::<Vec<_>>())
             }
-            Work::Contract(c) => {
+            KernelKind::Contraction(c) => {
                 for operand in [&mut c.lhs, &mut c.rhs] {
                     sweep(&mut operand.body, &mut [&mut operand.value]);
                 }
                 sweep(&mut c.epilogue, &mut c.stores.iter_mut().map(|s| &mut s.value).collect::<Vec<_>>());
             }
-            Work::Attention(a) => {
+            KernelKind::Attention(a) => {
                 for operand in [&mut a.query, &mut a.key, &mut a.value, &mut a.score] {
                     sweep(&mut operand.body, &mut [&mut operand.value]);
                 }
@@ -106,7 +107,7 @@ impl Part {
             }
         }
         let mut used = vec![false; self.kernel.args.len()];
-        each_access(&mut self.kernel.work, &mut |access| used[access.arg as usize] = true);
+        each_access(&mut self.kernel.kind, &mut |access| used[access.arg as usize] = true);
         let mut place = 0;
         let places: Vec<u32> = used
             .iter()
@@ -115,7 +116,7 @@ impl Part {
                 place.max(1) - 1
             })
             .collect();
-        each_access(&mut self.kernel.work, &mut |access| access.arg = places[access.arg as usize]);
+        each_access(&mut self.kernel.kind, &mut |access| access.arg = places[access.arg as usize]);
         let mut keep = used.iter();
         self.kernel.args.retain(|_| *keep.next().expect("one for each argument"));
         let mut keep = used.iter();
@@ -124,11 +125,13 @@ impl Part {
     }
 }
 
-fn each_access(work: &mut Work, visit: &mut dyn FnMut(&mut Access)) {
+fn each_access(work: &mut KernelKind, visit: &mut dyn FnMut(&mut Access)) {
     let (bodies, stores): (Vec<&mut Body>, &mut Vec<Store>) = match work {
-        Work::Loop(l) => (vec![&mut l.body], &mut l.stores),
-        Work::Contract(c) => (vec![&mut c.lhs.body, &mut c.rhs.body, &mut c.epilogue], &mut c.stores),
-        Work::Attention(a) => (
+        KernelKind::Loop(l) => (vec![&mut l.body], &mut l.stores),
+        KernelKind::Contraction(c) => {
+            (vec![&mut c.lhs.body, &mut c.rhs.body, &mut c.epilogue], &mut c.stores)
+        }
+        KernelKind::Attention(a) => (
             vec![&mut a.query.body, &mut a.key.body, &mut a.value.body, &mut a.score.body, &mut a.epilogue],
             &mut a.stores,
         ),
@@ -189,24 +192,24 @@ impl Parts {
     /// Adds what `part` computes, divided as far as need be.
     fn add(&mut self, part: Part) -> Result<(), String> {
         let part = part.trimmed();
-        match part.kernel.work.clone() {
-            Work::Loop(l) => self.add_loop(part, l),
+        match part.kernel.kind.clone() {
+            KernelKind::Loop(l) => self.add_loop(part, l),
             _ if part.bindings() <= BUFFERS => {
                 self.parts.push(part);
                 Ok(())
             }
-            Work::Contract(c) => self.add_contract(part, c),
-            Work::Attention(_) => self.add_attention(part),
+            KernelKind::Contraction(c) => self.add_contract(part, c),
+            KernelKind::Attention(_) => self.add_attention(part),
         }
     }
 
     fn add_loop(&mut self, mut part: Part, mut l: Loop) -> Result<(), String> {
-        if super::long::is_long(&l) {
+        if super::split_reduction::is_long(&l) {
             while let Some(fold) = l.body.insts.iter().position(|inst| matches!(inst, Inst::Fold { .. })) {
                 let (first, rest) = self.cut(&part, &l, Val(fold as u32));
                 self.add_long_fold(first)?;
                 part = rest.trimmed();
-                let Work::Loop(rest) = &part.kernel.work else {
+                let KernelKind::Loop(rest) = &part.kernel.kind else {
                     return Err("a loop stays a loop".to_owned());
                 };
                 l = rest.clone();
@@ -233,7 +236,7 @@ impl Parts {
             });
         if !elements.is_empty() {
             let map = Loop { dims: all, along: vec![], body: l.body.clone(), stores: elements };
-            self.add(part.with(Work::Loop(map)))?;
+            self.add(part.with(KernelKind::Loop(map)))?;
         }
         if !once.is_empty() {
             let mut map = Loop { dims: l.dims.clone(), along: vec![], body: l.body.clone(), stores: once };
@@ -244,7 +247,7 @@ impl Parts {
                     at.strides.truncate(rows);
                 }
             }
-            self.add(part.with(Work::Loop(map)))?;
+            self.add(part.with(KernelKind::Loop(map)))?;
         }
         Ok(())
     }
@@ -264,23 +267,23 @@ impl Parts {
         let arg = first.arg(source, dtype, len, Mode::Write);
         let access = Access { arg, at: at.clone(), gathered: vec![] };
         let stores = vec![Store { value: val, access }];
-        first.kernel.work = Work::Loop(Loop { stores, ..l.clone() });
+        first.kernel.kind = KernelKind::Loop(Loop { stores, ..l.clone() });
 
         let mut rest = part.clone();
         let arg = rest.arg(source, dtype, len, Mode::Read);
         let mut cut = l.clone();
         cut.body.insts[val.0 as usize] =
             Inst::Load { access: Access { arg, at, gathered: vec![] }, guard: None };
-        rest.kernel.work = Work::Loop(cut);
+        rest.kernel.kind = KernelKind::Loop(cut);
         (first.trimmed(), rest)
     }
 
     /// A part that reduces one long row to a value becomes two: chunks, then the chunks' values.
     fn add_long_fold(&mut self, part: Part) -> Result<(), String> {
-        let Work::Loop(l) = part.kernel.work.clone() else {
+        let KernelKind::Loop(l) = part.kernel.kind.clone() else {
             return Err("a fold stands in a loop".to_owned());
         };
-        let chunked = super::long::chunk(&l, &part.kernel.args);
+        let chunked = super::split_reduction::chunk(&l, &part.kernel.args);
         let len = chunked.first.dims.iter().product();
         let dtype = kept_as(chunked.reg);
         let source = self.scratch(dtype, len);
@@ -289,7 +292,7 @@ impl Parts {
         let arg = first.arg(source, dtype, len, Mode::Write);
         let mut chunks = chunked.first;
         chunks.stores[0].access.arg = arg;
-        first.kernel.work = Work::Loop(chunks);
+        first.kernel.kind = KernelKind::Loop(chunks);
         self.add_short(first.trimmed())?;
 
         let mut second = part;
@@ -298,13 +301,13 @@ impl Parts {
         if let Inst::Load { access, .. } = &mut whole.body.insts[0] {
             access.arg = arg;
         }
-        second.kernel.work = Work::Loop(whole);
+        second.kernel.kind = KernelKind::Loop(whole);
         self.add_short(second.trimmed())
     }
 
     fn add_short(&mut self, part: Part) -> Result<(), String> {
-        match part.kernel.work.clone() {
-            Work::Loop(l) if part.bindings() > BUFFERS => self.add_wide(part, l),
+        match part.kernel.kind.clone() {
+            KernelKind::Loop(l) if part.bindings() > BUFFERS => self.add_wide(part, l),
             _ => {
                 self.parts.push(part);
                 Ok(())
@@ -314,8 +317,9 @@ impl Parts {
 
     /// A loop with too many buffers: its stores are dealt to several parts, or a value is kept in scratch.
     fn add_wide(&mut self, part: Part, l: Loop) -> Result<(), String> {
-        let of =
-            |stores: &[Store]| part.with(Work::Loop(Loop { stores: stores.to_vec(), ..l.clone() })).trimmed();
+        let of = |stores: &[Store]| {
+            part.with(KernelKind::Loop(Loop { stores: stores.to_vec(), ..l.clone() })).trimmed()
+        };
         if l.stores.len() > 1 {
             let mut start = 0;
             for end in 1..=l.stores.len() {
@@ -350,10 +354,10 @@ impl Parts {
             let val = Val(i as u32);
             let mut stored = l.stores[0].clone();
             stored.value = val;
-            let mut probe = part.with(Work::Loop(Loop { stores: vec![stored], ..l.clone() }));
+            let mut probe = part.with(KernelKind::Loop(Loop { stores: vec![stored], ..l.clone() }));
             let dtype = kept_as(values.reg(val));
             let arg = probe.arg(Source::Scratch(0), dtype, sizes.iter().product(), Mode::Write);
-            if let Work::Loop(l) = &mut probe.kernel.work {
+            if let KernelKind::Loop(l) = &mut probe.kernel.kind {
                 l.stores[0].access.arg = arg;
             }
             let probe = probe.trimmed();
@@ -368,7 +372,7 @@ impl Parts {
     }
 
     /// A matrix product with too many buffers: the epilogue becomes a map, then the operands do.
-    fn add_contract(&mut self, part: Part, mut c: Contract) -> Result<(), String> {
+    fn add_contract(&mut self, part: Part, mut c: Contraction) -> Result<(), String> {
         let bare = c.stores.len() == 1
             && matches!(c.epilogue.insts[..], [Inst::Acc { .. }])
             && matches!(part.sources[c.stores[0].access.arg as usize], Source::Scratch(_));
@@ -378,7 +382,7 @@ impl Parts {
             let (mut product, epilogue) = self.split_epilogue(&part, &sizes, reg, &c.epilogue, &c.stores);
             c.epilogue = Body { insts: vec![Inst::Acc { reg }] };
             c.stores = epilogue.0;
-            product.kernel.work = Work::Contract(c);
+            product.kernel.kind = KernelKind::Contraction(c);
             self.add(product)?;
             return self.add(epilogue.1);
         }
@@ -388,25 +392,26 @@ impl Parts {
         for (operand, sizes) in [(&mut c.lhs, left), (&mut c.rhs, right)] {
             self.keep_operand(&mut product, operand, &sizes)?;
         }
-        product.kernel.work = Work::Contract(c);
+        product.kernel.kind = KernelKind::Contraction(c);
         self.parts.push(product.trimmed());
         Ok(())
     }
 
     fn add_attention(&mut self, part: Part) -> Result<(), String> {
-        let Work::Attention(mut a) = part.kernel.work.clone() else {
+        let KernelKind::Attention(mut a) = part.kernel.kind.clone() else {
             return Err("not an attention".to_owned());
         };
         let with = |tail: [u64; 2]| -> Vec<u64> { a.batch.iter().copied().chain(tail).collect() };
         let sizes = [with([a.t, a.d]), with([a.s, a.d]), with([a.s, a.e])];
         let out = with([a.t, a.e]);
-        let (mut product, epilogue) = self.split_epilogue(&part, &out, Reg::F32, &a.epilogue, &a.stores);
-        a.epilogue = Body { insts: vec![Inst::Acc { reg: Reg::F32 }] };
+        let (mut product, epilogue) =
+            self.split_epilogue(&part, &out, ScalarType::F32, &a.epilogue, &a.stores);
+        a.epilogue = Body { insts: vec![Inst::Acc { reg: ScalarType::F32 }] };
         a.stores = epilogue.0;
         for (operand, sizes) in [&mut a.query, &mut a.key, &mut a.value].into_iter().zip(sizes) {
             self.keep_operand(&mut product, operand, &sizes)?;
         }
-        product.kernel.work = Work::Attention(a);
+        product.kernel.kind = KernelKind::Attention(a);
         self.parts.push(product.trimmed());
         self.add(epilogue.1)
     }
@@ -416,7 +421,7 @@ impl Parts {
         &mut self,
         part: &Part,
         sizes: &[u64],
-        reg: Reg,
+        reg: ScalarType,
         epilogue: &Body,
         stores: &[Store],
     ) -> (Part, (Vec<Store>, Part)) {
@@ -433,7 +438,7 @@ impl Parts {
             *inst = Inst::Load { access: Access { arg, ..access.clone() }, guard: None };
         }
         let l = Loop { dims: sizes.to_vec(), along: vec![], body, stores: stores.to_vec() };
-        map.kernel.work = Work::Loop(l);
+        map.kernel.kind = KernelKind::Loop(l);
         (product, (kept, map))
     }
 
@@ -450,7 +455,7 @@ impl Parts {
         let access = Access { arg, at: dense(sizes, 0), gathered: vec![] };
         let stores = vec![Store { value: operand.value, access: access.clone() }];
         let l = Loop { dims: sizes.to_vec(), along: vec![], body: operand.body.clone(), stores };
-        map.kernel.work = Work::Loop(l);
+        map.kernel.kind = KernelKind::Loop(l);
         self.add(map)?;
         let arg = part.arg(source, kept_as(reg), len, Mode::Read);
         operand.body.insts = vec![Inst::Load { access: Access { arg, ..access }, guard: None }];
@@ -460,6 +465,6 @@ impl Parts {
 }
 
 /// The register type of an operand.
-pub(super) fn operand_reg(operand: &Operand, args: &[Arg]) -> Reg {
+pub(super) fn operand_reg(operand: &Operand, args: &[Arg]) -> ScalarType {
     Values::new(&operand.body, args, &[], 0).reg(operand.value)
 }

@@ -1,8 +1,8 @@
 //! Few long rows: a fold over one is divided into chunks, so that many invocations work on it.
 
-use super::part::renamed;
+use super::split_bindings::renamed;
 use super::values::Values;
-use sx_artifact::kernel::{Access, Affine, Arg, Body, Const, FoldOp, Inst, Loop, Reg, Store, Val};
+use sx_artifact::kernel::{Access, Affine, Arg, Body, Const, FoldOp, Inst, Loop, ScalarType, Store, Val};
 use sx_artifact::scalar::ScalarFn;
 
 /// Elements from which on a row is long, where rows are few.
@@ -21,7 +21,7 @@ pub(super) fn is_long(l: &Loop) -> bool {
 pub(super) struct Chunked {
     pub(super) first: Loop,
     pub(super) second: Loop,
-    pub(super) reg: Reg,
+    pub(super) reg: ScalarType,
 }
 
 /// How many chunks an axis of `size` is divided into when a row has `total` elements.
@@ -62,7 +62,7 @@ pub(super) fn chunk(l: &Loop, args: &[Arg]) -> Chunked {
         let mut strides = vec![0; sizes.len() + 1];
         strides[rows] = each as i64;
         strides[rows + 1 + axis] = 1;
-        let at = push(Inst::Index { at: Affine { offset: 0, strides }, reg: Reg::I64 });
+        let at = push(Inst::Index { at: Affine { offset: 0, strides }, reg: ScalarType::I64 });
         let end = push(Inst::Const(Const::I64(size as i64)));
         push(Inst::Call { f: ScalarFn::Lt, args: vec![at, end] })
     });
@@ -81,7 +81,8 @@ pub(super) fn chunk(l: &Loop, args: &[Arg]) -> Chunked {
                     });
                 }
                 Inst::Bounded { x: index, .. } => {
-                    let wide = matches!(original, Inst::Bounded { x, .. } if values.reg(*x) == Reg::I64);
+                    let wide =
+                        matches!(original, Inst::Bounded { x, .. } if values.reg(*x) == ScalarType::I64);
                     let zero = push(Inst::Const(if wide { Const::I64(0) } else { Const::I32(0) }));
                     *index = push(Inst::Call { f: ScalarFn::Where, args: vec![inside, *index, zero] });
                 }
@@ -125,7 +126,7 @@ pub(super) fn chunk(l: &Loop, args: &[Arg]) -> Chunked {
 }
 
 /// What does not change a fold.
-fn identity(op: FoldOp, reg: Reg) -> Const {
+fn identity(op: FoldOp, reg: ScalarType) -> Const {
     let (float, integer, truth) = match op {
         FoldOp::Sum => (0.0, 0, false),
         FoldOp::Prod => (1.0, 1, true),
@@ -135,9 +136,9 @@ fn identity(op: FoldOp, reg: Reg) -> Const {
         FoldOp::Any => (0.0, 0, false),
     };
     match reg {
-        Reg::F32 => Const::F32(f32::to_bits(float)),
-        Reg::I32 => Const::I32(integer.clamp(i32::MIN as i64, i32::MAX as i64) as i32),
-        Reg::I64 => Const::I64(integer),
-        Reg::Bool => Const::Bool(truth),
+        ScalarType::F32 => Const::F32(f32::to_bits(float)),
+        ScalarType::I32 => Const::I32(integer.clamp(i32::MIN as i64, i32::MAX as i64) as i32),
+        ScalarType::I64 => Const::I64(integer),
+        ScalarType::Bool => Const::Bool(truth),
     }
 }

@@ -9,14 +9,14 @@ use super::lanes::LaneFn;
 use super::memory::{GatherFn, LoadFn, StoreFn};
 use super::space::{MAX_TILE, Space, Walk};
 use sx_artifact::dtype::DType;
-use sx_artifact::kernel::{Mode, Reg};
+use sx_artifact::kernel::{Mode, ScalarType};
 
 /// Bytes of a lane.
-pub(super) fn lane_size(reg: Reg) -> usize {
+pub(super) fn lane_size(reg: ScalarType) -> usize {
     match reg {
-        Reg::F32 | Reg::I32 => 4,
-        Reg::I64 => 8,
-        Reg::Bool => 1,
+        ScalarType::F32 | ScalarType::I32 => 4,
+        ScalarType::I64 => 8,
+        ScalarType::Bool => 1,
     }
 }
 
@@ -45,7 +45,7 @@ pub(super) struct ArgSpec {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gathered {
     pub(super) place: Place,
-    pub(super) reg: Reg,
+    pub(super) reg: ScalarType,
     pub(super) stride: i64,
 }
 
@@ -83,15 +83,15 @@ pub(super) enum Op {
     /// Points a place at the block's part of a row's store of values.
     Keep { to: Place, offset: usize, size: usize },
     /// Asks for lines of memory from `far` elements after an access on.
-    Ahead { reach: usize, far: i64, lines: usize },
+    Prefetch { reach: usize, far: i64, lines: usize },
     /// Loads along strides.
     Load { f: LoadFn, to: Place, reach: usize, many: bool },
     /// Loads under a guard, or from computed indices.
     Gather { f: GatherFn, to: Place, reach: usize, guard: Option<Place>, many: bool },
     /// Coordinates as integers.
-    Index { to: Place, linear: usize, reg: Reg, many: bool },
+    Index { to: Place, linear: usize, reg: ScalarType, many: bool },
     /// Checks indices; without a trap, clamps them.
-    Bounded { to: Place, x: Place, reg: Reg, size: u64, trap: Option<u32>, linear: usize, many: bool },
+    Bounded { to: Place, x: Place, reg: ScalarType, size: u64, trap: Option<u32>, linear: usize, many: bool },
     /// Stores along strides.
     Store { f: StoreFn, from: Place, reach: usize, many: bool },
     /// Joins lanes to a fold.

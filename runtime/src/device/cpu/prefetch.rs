@@ -4,7 +4,7 @@
 //! cache. A row is often a page, too, where the processor's own prediction ends. So the first phase's operands of the
 //! next row, and what later phases touch of this row, are asked for between the two.
 
-use super::tape::{Nest, Op, Reach};
+use super::block_program::{Nest, Op, Reach};
 
 /// Bytes of a row that are worth it: more would push out what the row itself needs.
 const MOST: usize = 8 << 10;
@@ -12,7 +12,7 @@ const MOST: usize = 8 << 10;
 const LINE: usize = 64;
 
 /// Puts the operations that ask for memory into a nest whose rows are one block each.
-pub(super) fn ask_ahead(nest: &mut Nest) {
+pub(super) fn add_prefetches(nest: &mut Nest) {
     let walk = &nest.walk;
     let whole = walk.blocks.iter().all(|&axis| walk.step[axis] >= nest.space.sizes[axis]);
     let Some(&row) = walk.rows.last() else { return };
@@ -23,8 +23,11 @@ pub(super) fn ask_ahead(nest: &mut Nest) {
     let known: Vec<usize> = next.iter().map(|&(reach, _)| nest.reaches[reach].arg).collect();
     let mut now = asked(nest, &nest.block_ops[1..], row, false);
     now.retain(|&(reach, _)| !known.contains(&nest.reaches[reach].arg));
-    let lines =
-        |(reach, far): (usize, i64)| Op::Ahead { reach, far, lines: row_bytes(nest, reach).div_ceil(LINE) };
+    let lines = |(reach, far): (usize, i64)| Op::Prefetch {
+        reach,
+        far,
+        lines: row_bytes(nest, reach).div_ceil(LINE),
+    };
     let ops: Vec<Op> = next.into_iter().chain(now).map(lines).collect();
     nest.block_ops[1].splice(0..0, ops);
 }
@@ -66,7 +69,7 @@ fn row_bytes(nest: &Nest, reach: usize) -> usize {
 
 /// Asks for the lines from `start` on; where there is no memory nothing happens.
 #[inline(always)]
-pub(super) fn ask(start: *const u8, lines: usize) {
+pub(super) fn prefetch(start: *const u8, lines: usize) {
     #[cfg(target_arch = "x86_64")]
     for line in 0..lines {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

@@ -8,7 +8,7 @@ use sx_artifact::kernel::Mode;
 use sx_artifact::program::{Program, Resource, Role, Step};
 
 /// Where a resource's elements are.
-pub(super) enum Home {
+pub(super) enum Placement {
     /// In the caller's tensor, by position among the inputs.
     Input(usize),
     /// In a tensor made for each call, by position among the outputs.
@@ -19,38 +19,41 @@ pub(super) enum Home {
     Own(usize),
 }
 
-/// The home of each resource, and the buffers of those that have one of ours: slots first.
-pub(super) fn homes(program: &Program, contents: &dyn Contents) -> Result<(Vec<Home>, Vec<Buffer>), Error> {
+/// The placement of each resource, and the buffers of those that have one of ours: slots first.
+pub(super) fn placements(
+    program: &Program,
+    contents: &dyn Contents,
+) -> Result<(Vec<Placement>, Vec<Buffer>), Error> {
     let mut buffers = Vec::with_capacity(program.slots.len());
     for &bytes in &program.slots {
         buffers.push(memory(program, bytes)?);
     }
     let mut written = vec![false; program.resources.len()];
     mark_written(program, &program.steps, &mut written)?;
-    let mut homes = Vec::with_capacity(program.resources.len());
+    let mut placements = Vec::with_capacity(program.resources.len());
     let (mut inputs, mut outputs) = (0, 0);
     for (resource, &written) in program.resources.iter().zip(&written) {
-        homes.push(match &resource.role {
+        placements.push(match &resource.role {
             Role::Input if written => {
                 return Err(refused(format!("input `{}` is written by the program", resource.name)));
             }
             Role::Input => {
                 inputs += 1;
-                Home::Input(inputs - 1)
+                Placement::Input(inputs - 1)
             }
             Role::Output => {
                 outputs += 1;
-                Home::Output(outputs - 1)
+                Placement::Output(outputs - 1)
             }
             Role::Scratch { slot } => slot_home(program, resource, *slot)?,
             Role::Context => own(program, &mut buffers, resource)?,
             Role::Param | Role::Constant | Role::State => {
                 let bytes = contents.bytes_of(resource)?;
-                value_home(program, &mut buffers, resource, bytes, written)?
+                value_placement(program, &mut buffers, resource, bytes, written)?
             }
         });
     }
-    Ok((homes, buffers))
+    Ok((placements, buffers))
 }
 
 /// Marks the resources that `steps` write.
@@ -81,9 +84,9 @@ fn mark_written(program: &Program, steps: &[Step], written: &mut [bool]) -> Resu
     Ok(())
 }
 
-fn slot_home(program: &Program, resource: &Resource, slot: u32) -> Result<Home, Error> {
+fn slot_home(program: &Program, resource: &Resource, slot: u32) -> Result<Placement, Error> {
     match program.slots.get(slot as usize) {
-        Some(&bytes) if bytes >= resource.bytes() => Ok(Home::Own(slot as usize)),
+        Some(&bytes) if bytes >= resource.bytes() => Ok(Placement::Own(slot as usize)),
         _ => Err(refused(format!("intermediate `{}` does not fit its slot", resource.name))),
     }
 }
@@ -101,30 +104,30 @@ fn memory(program: &Program, bytes: u64) -> Result<Buffer, Error> {
 }
 
 /// A new buffer for a resource.
-fn own(program: &Program, buffers: &mut Vec<Buffer>, resource: &Resource) -> Result<Home, Error> {
+fn own(program: &Program, buffers: &mut Vec<Buffer>, resource: &Resource) -> Result<Placement, Error> {
     buffers.push(memory(program, resource.bytes())?);
-    Ok(Home::Own(buffers.len() - 1))
+    Ok(Placement::Own(buffers.len() - 1))
 }
 
-/// A home for a resource whose value the artifact holds: in place, unless it is written or not aligned.
-fn value_home(
+/// The placement of a resource whose value the artifact holds: in place, unless it is written or not aligned.
+fn value_placement(
     program: &Program,
     buffers: &mut Vec<Buffer>,
     resource: &Resource,
     bytes: SharedBytes,
     written: bool,
-) -> Result<Home, Error> {
+) -> Result<Placement, Error> {
     let length = resource.count() as usize * resource.dtype.size();
     if bytes.len() < length {
         return Err(refused(format!("the artifact holds too few bytes of `{}`", resource.name)));
     }
     if !written && bytes.as_ptr().align_offset(resource.dtype.size()) == 0 {
-        return Ok(Home::Shared(bytes));
+        return Ok(Placement::Shared(bytes));
     }
-    let home = own(program, buffers, resource)?;
+    let placement = own(program, buffers, resource)?;
     if let Some(buffer) = buffers.last_mut() {
         // SAFETY: the buffer was made for at least so many bytes.
         unsafe { buffer.as_mut_ptr().copy_from_nonoverlapping(bytes.as_ptr(), length) };
     }
-    Ok(home)
+    Ok(placement)
 }
