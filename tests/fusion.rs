@@ -164,3 +164,43 @@ fn long_chains_and_operands_without_elements_have_valid_programs() {
         }
     }
 }
+
+/// Attentions whose rows and widths are several stored axes, or one stored axis read several times.
+const LAYOUTS: [(&str, &str); 5] = [
+    (
+        "(q [1 1 1 2]) (k [2 2 2]) (v [2 2 2])",
+        "(let ((rows (lambda (x) (reshape (transpose x [2 0 1]) [1 1 4 2])))) (attention q (rows k) (rows v)))",
+    ),
+    (
+        "(q [1 1 1 2]) (k [2 2]) (v [2 2])",
+        "(let ((twice (lambda (x) (reshape (broadcast-to (reshape x [2 1 2]) [2 2 2]) [1 1 4 2])))) \
+         (attention q (twice k) (twice v)))",
+    ),
+    (
+        "(x [1 4 2 3])",
+        "(let ((places (reshape (transpose x [0 2 3 1]) [1 1 6 4]))) (attention places places places))",
+    ),
+    ("(q [1 1 2 4]) (k [1 1 3 4]) (v [2 3 3])", "(attention q k (reshape (transpose v [1 2 0]) [1 1 3 6]))"),
+    (
+        "(q [2 3 2]) (k [3 2 2]) (v [1 1 3 2])",
+        "(attention (reshape (transpose q [1 0 2]) [1 1 3 4]) (reshape (transpose k [0 2 1]) [1 1 3 4]) v)",
+    ),
+];
+
+#[test]
+fn attention_reads_rows_and_widths_in_any_layout() {
+    for (given, body) in LAYOUTS {
+        let graph = program::graph(given, body);
+        let inputs = program::values(&graph, 1);
+        let want = sx_tests::reference(&graph, &inputs).expect("nothing traps").remove(0);
+        let found = devices::wgpu();
+        let devices = found.iter().map(|device| device as &dyn Device).chain([&Cpu as &dyn Device]);
+        let ways = devices.map(|device| (device.name(), compiled::on_device(device, &graph, &inputs)));
+        for (way, got) in ways.chain([("kernels".into(), compiled::interpreted(&graph, &inputs))]) {
+            let got = got.unwrap_or_else(|error| panic!("{way}: {body}: {error}"));
+            if let Some(far) = farthest(&want, &got[0]) {
+                panic!("{body} on {way}: {far}");
+            }
+        }
+    }
+}

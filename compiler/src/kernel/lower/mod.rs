@@ -152,15 +152,26 @@ impl<'a> Lowering<'a> {
         self.space.axis(pieces)
     }
 
-    /// What has to change where positions do not align: a coordinate is split, or `otherwise`.
+    /// What has to change where positions do not align: a coordinate is split, or `otherwise` is stored.
     fn realigned(&self, problem: Unaligned, otherwise: Value) -> Retry {
         match problem {
-            Unaligned::Split { coord, inner } => {
+            Unaligned::Split { coord, inner } if !self.is_whole(coord) => {
                 let (axis, piece) = self.owners[coord as usize];
                 Retry::Split { axis, piece, inner }
             }
-            Unaligned::Never => Retry::Store(otherwise),
+            Unaligned::Split { .. } | Unaligned::Never => Retry::Store(otherwise),
         }
+    }
+
+    /// Whether a coordinate must stay one: an attention's queries, keys and widths are single axes.
+    fn is_whole(&self, coord: u32) -> bool {
+        let Some(product) = self.product.as_ref().filter(|p| self.analysis.is_attention(p.node)) else {
+            return false;
+        };
+        let (axis, _) = self.owners[coord as usize];
+        let last_two = &product.at[product.at.len() - 2..];
+        matches!(axis, AxisKey::Keys | AxisKey::Summed)
+            || last_two.iter().any(|position| position.coords().any(|c| c == coord))
     }
 
     /// The value of `v` at a position; nothing is loaded where `guard` is false.
