@@ -21,7 +21,6 @@ use std::sync::Mutex;
 
 use clap::{CommandFactory, Parser};
 
-use crate::eval::Module;
 pub use crate::failure::{Exit, Failure};
 use args::{Args, Command};
 pub use terminal::Terminal;
@@ -58,15 +57,6 @@ fn run(command: &Command, terminal: &Terminal) -> Result<Exit, Failure> {
             Ok(Exit::Done)
         }
     }
-}
-
-/// A program without a graph has nothing to compile or to run.
-fn has_graphs(module: &Module, program: &args::Program) -> Result<(), Failure> {
-    if !module.graphs.is_empty() {
-        return Ok(());
-    }
-    let failure = Failure::new(Exit::Fault, format!("`{}` has no graph", program.file.display()));
-    Err(failure.help("a graph is written `(defgraph name (inputs…) body…)`"))
 }
 
 /// Runs `command`. A panic is a mistake of ours, and is told as one.

@@ -29,10 +29,10 @@ pub struct Common {
     /// When to use colours
     #[arg(long, value_enum, default_value_t = Colour::Auto, global = true, value_name = "WHEN")]
     pub color: Colour,
-    /// Tell errors only
+    /// Print errors only
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub quiet: bool,
-    /// Tell more: what is read and written, and how long it takes
+    /// Print progress: files read and written, timings
     #[arg(short, long, global = true)]
     pub verbose: bool,
 }
@@ -98,6 +98,9 @@ pub struct Program {
     /// A size by name, also over a `defaxis`; repeatable
     #[arg(long = "dim", value_name = "NAME=N", value_parser = dim)]
     pub dims: Vec<(String, u64)>,
+    /// Make warnings errors
+    #[arg(long, value_enum)]
+    pub deny: Option<Deny>,
 }
 
 /// Which warnings are errors.
@@ -151,9 +154,6 @@ pub struct Build {
     /// Leave the weights in a file beside the artifact
     #[arg(long)]
     pub external_weights: bool,
-    /// Make warnings errors
-    #[arg(long, value_enum)]
-    pub deny: Option<Deny>,
     /// Print what was built as one JSON document
     #[arg(long)]
     pub json: bool,
@@ -168,9 +168,6 @@ pub struct Check {
     /// Also tell which buffers and kernels exceed what every device of a kind has
     #[arg(long, value_name = "FLOOR", value_parser = floors())]
     pub fits: Option<Floor>,
-    /// Make warnings errors
-    #[arg(long, value_enum)]
-    pub deny: Option<Deny>,
     /// Print a line of JSON for each diagnostic
     #[arg(long)]
     pub json: bool,

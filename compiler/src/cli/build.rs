@@ -7,42 +7,26 @@ use serde_json::json;
 use sx_artifact::write;
 
 use super::args::{self, Build};
-use super::{Exit, Failure, Terminal, check};
+use super::check::{self, Loaded};
+use super::{Exit, Failure, Terminal};
 use crate::compile::{self, Target};
 use crate::diag::Sources;
-use crate::driver::{self, weights};
+use crate::driver;
 
 pub(super) fn run(args: &Build, terminal: &Terminal) -> Result<Exit, Failure> {
     let begun = Instant::now();
     let targets = targets(&args.targets, terminal)?;
-    let mut checked = driver::check(&args.program.file, &args.program.dims, &args.graphs)?;
-    let Some(module) = checked.module else {
-        check::told(&checked.sink, &checked.sources, args.deny, terminal);
-        return Err(Failure::told());
-    };
+    let Loaded { module, sources } = check::loaded(&args.program, &args.graphs, terminal)?;
     terminal.detail(&format!("evaluated in {:?}", begun.elapsed()));
-    super::has_graphs(&module, &args.program)?;
-    let weights = weights::values(&module.params, &args.weights, &mut checked.sink);
-    if check::verdict(&checked.sink, args.deny) != Exit::Done {
-        check::told(&checked.sink, &checked.sources, args.deny, terminal);
-        return Err(weights.err().unwrap_or(Failure::told()));
-    }
-    terminal.diagnostics(&checked.sink, &checked.sources);
-    let weights = weights?;
-    for twice in &weights.twice {
-        terminal.note(&format!("note: {twice}"));
-    }
-    if let Some(unused) = &weights.unused {
-        terminal.note(&format!("note: {unused}"));
-    }
-    let compiled = match compile::compile(&module, &checked.sources, &targets) {
+    let weights = check::weights(&module, &args.weights, &sources, terminal)?;
+    let compiled = match compile::compile(&module, &sources, &targets) {
         Ok(compiled) => compiled,
-        Err(refused) => return Err(check::refused(refused, &checked.sources, terminal)),
+        Err(refused) => return Err(check::refused(refused, &sources, terminal)),
     };
     terminal.detail(&format!("compiled in {:?}", begun.elapsed()));
 
     let output = args.output.clone().unwrap_or_else(|| args.program.file.with_extension("sxa"));
-    spare_sources(args, &output, &checked.sources)?;
+    spare_sources(args, &output, &sources)?;
     let contents = compiled.contents(&module, &weights.values);
     let written = match args.external_weights {
         true => write::to_file_and_weights(&output, &contents),

@@ -1,7 +1,8 @@
 //! `sxc emit`: the generated code of a target, a file a kernel.
 
 use super::args::{Emit, Language};
-use super::{Exit, Failure, Terminal, check};
+use super::check::{self, Loaded};
+use super::{Exit, Failure, Terminal};
 use crate::compile::{self, Target};
 use crate::driver;
 
@@ -11,12 +12,9 @@ pub(super) fn run(args: &Emit, terminal: &Terminal) -> Result<Exit, Failure> {
         Language::Msl => ".msl",
         Language::Spirv => ".spv",
     };
-    let checked = driver::check(&args.program.file, &args.program.dims, &args.graphs)?;
-    terminal.diagnostics(&checked.sink, &checked.sources);
-    let module = checked.module.ok_or_else(Failure::told)?;
-    super::has_graphs(&module, &args.program)?;
-    let compiled = compile::compile(&module, &checked.sources, &[Target::Wgpu])
-        .map_err(|refused| check::refused(refused, &checked.sources, terminal))?;
+    let Loaded { module, sources } = check::loaded(&args.program, &args.graphs, terminal)?;
+    let compiled = compile::compile(&module, &sources, &[Target::Wgpu])
+        .map_err(|refused| check::refused(refused, &sources, terminal))?;
     driver::folder(&args.output)?;
     let mut count = 0;
     for (entry, bytes) in compiled.entries.iter().filter(|(entry, _)| entry.ends_with(ending)) {

@@ -9,9 +9,10 @@ use sx_artifact::tensor::{Data, Tensor};
 use sx_artifact::tensor_file::{self, Rounding, Value, Want, json, print};
 
 use super::args::Eval;
-use super::{Exit, Failure, Terminal, check};
+use super::check::{self, Loaded};
+use super::{Exit, Failure, Terminal};
 use crate::diag::{Sources, suggest};
-use crate::driver::{self, weights};
+use crate::driver;
 use crate::eval::Module;
 use crate::ir::{Graph, NodeId, Op, Type};
 use crate::ops::Trap;
@@ -20,19 +21,9 @@ use crate::reference;
 
 pub(super) fn run(args: &Eval, terminal: &Terminal) -> Result<Exit, Failure> {
     let graphs: Vec<String> = args.graph.iter().cloned().collect();
-    let mut checked = driver::check(&args.program.file, &args.program.dims, &graphs)?;
-    let told = |checked: &driver::Checked| check::told(&checked.sink, &checked.sources, None, terminal);
-    let Some(module) = checked.module.take() else {
-        told(&checked);
-        return Err(Failure::told());
-    };
-    super::has_graphs(&module, &args.program)?;
+    let Loaded { module, sources } = check::loaded(&args.program, &graphs, terminal)?;
     let graph = chosen(&module)?;
-    let Ok(weights) = weights::values(&module.params, &args.weights, &mut checked.sink) else {
-        told(&checked);
-        return Err(Failure::told());
-    };
-    terminal.diagnostics(&checked.sink, &checked.sources);
+    let weights = check::weights(&module, &args.weights, &sources, terminal)?;
     has_memory(graph)?;
     let inputs = inputs(graph, args)?;
     let feed = |op: &Op| match op {
@@ -41,7 +32,7 @@ pub(super) fn run(args: &Eval, terminal: &Terminal) -> Result<Exit, Failure> {
         _ => None,
     };
     let outputs = reference::run(graph, &|op| feed(op).or_else(|| context(op)))
-        .map_err(|(node, trap)| trapped(graph, node, &trap, &checked.sources))?;
+        .map_err(|(node, trap)| trapped(graph, node, &trap, &sources))?;
     let named: Vec<(&str, &Tensor)> = graph
         .outputs
         .iter()

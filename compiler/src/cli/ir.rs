@@ -3,23 +3,20 @@
 use serde_json::json;
 
 use super::args::{Ir, Stage};
+use super::check::{self, Loaded};
 use super::{Exit, Failure, Terminal};
 use crate::diag::Sources;
-use crate::driver;
 use crate::ir::{Graph, Origin, dot, text};
 use crate::{kernel, pipeline, plan};
 
 pub(super) fn run(args: &Ir, terminal: &Terminal) -> Result<Exit, Failure> {
-    let checked = driver::check(&args.program.file, &args.program.dims, &args.graphs)?;
-    terminal.diagnostics(&checked.sink, &checked.sources);
-    let module = checked.module.ok_or_else(Failure::told)?;
-    super::has_graphs(&module, &args.program)?;
+    let Loaded { module, sources } = check::loaded(&args.program, &args.graphs, terminal)?;
     if args.dot && args.after > Stage::Simplify {
         let failure =
             Failure::new(Exit::Usage, "a drawing is made of a graph, and from `fuse` on there is none");
         return Err(failure.help("leave out `--dot`, or ask for `--after simplify`"));
     }
-    let show = |graph: &Graph| (graph.name.clone(), stage(graph, args, &checked.sources));
+    let show = |graph: &Graph| (graph.name.clone(), stage(graph, args, &sources));
     let shown: Vec<(String, String)> = module.graphs.iter().map(show).collect();
     if args.json {
         let graphs: Vec<_> = shown.iter().map(|(name, text)| json!({ "name": name, "text": text })).collect();

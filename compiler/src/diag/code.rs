@@ -81,6 +81,10 @@ codes! {
     FitKernel "E-FIT-002" "a kernel that needs more than a device has",
     ParamShape "E-PARAM-001" "one parameter with two shapes or dtypes",
     ParamValue "E-PARAM-003" "parameters without a value",
+    UnusedValue "W-FORM-001" "a value that nothing uses",
+    UnusedInput "W-GRAPH-001" "an input that its graph does not use",
+    UnusedImport "W-MOD-001" "an import of which nothing is used",
+    UnusedName "W-NAME-001" "a name that nothing uses",
     ParamForm "E-PARAM-002" "a parameter that is not declared as it must be",
 }
 

@@ -4,7 +4,7 @@ use super::lambda::Lambda;
 use super::machine::{Eval, Machine};
 use super::module::Binding;
 use super::scope::Env;
-use super::special::{Special, is_symbol, list_items, special};
+use super::special::{Parts, Role, is_symbol, list_items};
 use super::types::DOMAINS;
 use super::value::{AxisName, Closure, Function, Name, Number, Value};
 use crate::diag::{Code, Diagnostic, Span};
@@ -12,17 +12,6 @@ use crate::ir::{Axis, Dim, Interval};
 use crate::syntax::{Datum, Tree};
 use std::rc::Rc;
 use sx_artifact::dtype::DType;
-
-/// The forms that stand only at the top of a file. Where one stands elsewhere, its run says so.
-pub(super) static TABLE: [Special; 7] = [
-    special!("def" "(def name value)" "defines a constant" "(def width 64)" misplaced),
-    special!("defun" "(defun name (params...) body...)" "defines a function" "(defun double (x) (* 2 x))" misplaced),
-    special!("defmacro" "(defmacro name (params...) body...)" "defines a macro: a function from code to code" "(defmacro twice (x) `(progn ,x ,x))" misplaced),
-    special!("defgraph" "(defgraph name ((input TYPE...)...) body...)" "defines a function that the artifact exports" "(defgraph double ((x [8])) (* 2 x))" misplaced),
-    special!("defrun" "(defrun name :seed 7 :precision :bf16 :graphs [graph...])" "fixes seed and precision for graphs of this file" "(defrun small :precision :bf16 :graphs [encode])" misplaced),
-    special!("defaxis" "(defaxis NAME size)" "names an axis of fixed size" "(defaxis V 30522)" misplaced),
-    special!("defdomain" "(defdomain Name [low high] :open :low)" "names a range of numbers" "(defdomain Temp [0.05 10])" misplaced),
-];
 
 /// What a `defrun` fixes.
 #[derive(Clone, Debug)]
@@ -32,55 +21,42 @@ pub(super) struct Run {
     pub(super) graphs: Vec<(Name, Span)>,
 }
 
-fn misplaced(m: &mut Machine<'_>, form: &Tree, _: &[Tree], _: &Env) -> Eval {
-    let name = list_items(form).and_then(|items| items.first());
-    let name = name.map_or("this form".to_string(), |head| format!("`{}`", m.text(head.span)));
-    let message = format!("{name} stands only at the top of a file");
-    Err(m.fail(Code::FormPlace, form.span, message))
-}
-
-pub(super) fn import(m: &mut Machine<'_>, form: &Tree, args: &[Tree], env: &Env) -> Eval {
-    misplaced(m, form, args, env)
-}
-
 impl Machine<'_> {
     /// The value of a form at the top of a file.
     pub(super) fn value_at_top(&mut self, tree: &Tree) -> Eval {
-        if let Datum::List(items) = &tree.datum
-            && let Some(Tree { datum: Datum::Symbol(head), .. }) = items.first()
-        {
-            let args = &items[1..];
-            let defined = match head.as_str() {
-                "def" => self.def(tree, args),
-                "defun" => self.defun(tree, args, false),
-                "defgraph" => self.defun(tree, args, true),
-                "defmacro" => self.defmacro(tree, args),
-                "defaxis" => self.defaxis(tree, args),
-                "defdomain" => self.defdomain(tree, args),
-                "defrun" => self.defrun(tree, args),
-                "import" => self.import(tree, args),
-                "progn" => {
-                    let mut last = Value::Nil;
-                    for form in args {
-                        let value = self.value_at_top(form);
-                        last = self.recover(value)?;
-                    }
-                    return Ok(last);
+        let Some([Tree { datum: Datum::Symbol(head), .. }, args @ ..]) = list_items(tree) else {
+            return self.eval(tree, &Env::default());
+        };
+        let Some(special) = self.specials.get(head.as_str()) else {
+            if let Some(Binding::Macro(closure)) = self.binding(head) {
+                let expansion = self.expand(&closure, args, tree.span)?;
+                self.enter(tree.span)?;
+                let value = self.value_at_top(&expansion);
+                self.leave();
+                return value;
+            }
+            return self.eval(tree, &Env::default());
+        };
+        match special.parts {
+            Parts::Definition => self.def(tree, args)?,
+            Parts::Function(Role::Function) => self.defun(tree, args, false)?,
+            Parts::Function(Role::Graph) => self.defun(tree, args, true)?,
+            Parts::Function(Role::Macro) => self.defmacro(tree, args)?,
+            Parts::Axis => self.defaxis(tree, args)?,
+            Parts::Range => self.defdomain(tree, args)?,
+            Parts::Run => self.defrun(tree, args)?,
+            Parts::Import => self.import(tree, args)?,
+            Parts::Body { values: 0 } => {
+                let mut last = Value::Nil;
+                for form in args {
+                    let value = self.value_at_top(form);
+                    last = self.recover(value)?;
                 }
-                _ => {
-                    if let Some(Binding::Macro(closure)) = self.binding(head) {
-                        let expansion = self.expand(&closure, args, tree.span)?;
-                        self.enter(tree.span)?;
-                        let value = self.value_at_top(&expansion);
-                        self.leave();
-                        return value;
-                    }
-                    return self.eval(tree, &Env::default());
-                }
-            };
-            return defined.map(|()| Value::Nil);
+                return Ok(last);
+            }
+            _ => return self.eval(tree, &Env::default()),
         }
-        self.eval(tree, &Env::default())
+        Ok(Value::Nil)
     }
 
     fn def(&mut self, form: &Tree, args: &[Tree]) -> Eval<()> {

@@ -105,7 +105,7 @@ impl Machine<'_> {
                 continue;
             }
             match self.param(tree, section) {
-                Ok(param) if seen.contains(&param.name) => {
+                Ok(param) if *param.name != *"_" && seen.contains(&param.name) => {
                     let message = format!("two parameters are called `{}`", param.name);
                     failed = Some(self.fail(Code::NameTwice, tree.span, message));
                 }

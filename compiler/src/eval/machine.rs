@@ -40,6 +40,8 @@ pub(super) struct Frame {
 pub(super) struct Machine<'a> {
     pub(super) sources: &'a mut Sources,
     pub(super) sink: &'a mut Sink,
+    /// Warnings that are told of a program without errors.
+    pub(super) warnings: Vec<Diagnostic>,
     pub(super) loader: &'a mut dyn Loader,
     pub(super) options: &'a EvalOptions,
     pub(super) builtins: HashMap<&'static str, &'static Builtin>,
@@ -80,6 +82,7 @@ impl<'a> Machine<'a> {
         Machine {
             sources,
             sink,
+            warnings: Vec::new(),
             loader,
             options,
             builtins: builtin::all().map(|b| (b.name, b)).collect(),

@@ -135,7 +135,11 @@ pub fn evaluate(
         let mut machine = Machine::new(sources, sink, loader, options);
         machine.command_dims();
         let module = machine.load_root(root).ok().map(|id| machine.trace_graphs(id));
+        let warnings = std::mem::take(&mut machine.warnings);
         let clean = sink.count(Severity::Error) == before;
+        for warning in warnings.into_iter().filter(|_| clean) {
+            sink.report(warning);
+        }
         module.filter(|_| clean)
     })
 }

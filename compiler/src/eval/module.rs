@@ -54,6 +54,13 @@ pub(super) enum Binding {
     Macro(Rc<Closure>),
 }
 
+impl Module {
+    /// The modules that the file imports, each with the first import that brings it.
+    pub(super) fn imports(&self) -> impl Iterator<Item = &(usize, Span)> {
+        self.imports.iter()
+    }
+}
+
 impl Machine<'_> {
     /// Loads the prelude and then the program.
     pub(super) fn load_root(&mut self, root: FileId) -> Eval<usize> {
@@ -101,7 +108,7 @@ impl Machine<'_> {
             self.check_written_types(&trees);
             self.check_imports();
             if complete {
-                self.check_names(&trees);
+                self.check_names(&trees, import.is_none());
             }
         }
         self.calls = calls;
@@ -186,7 +193,7 @@ impl Machine<'_> {
     }
 
     /// The names that an import of this module brings.
-    fn brought(&self, module: usize) -> impl Iterator<Item = &Name> {
+    pub(super) fn brought(&self, module: usize) -> impl Iterator<Item = &Name> {
         let module = &self.modules[module];
         module.defined.keys().filter(|name| !name.starts_with('%')).chain(&module.declared_domains)
     }
@@ -290,11 +297,12 @@ impl Machine<'_> {
                 );
                 Err(self.fail(Code::NameForm, span, message))
             }
-            None => Err(self.unknown(name, span, env)),
+            None => Err(self.unknown(name, span, env.names())),
         }
     }
 
-    pub(super) fn unknown(&mut self, name: &str, span: Span, env: &Env) -> Stop {
+    /// Reports a name that nothing defines; `local` are the names in force around it.
+    pub(super) fn unknown(&mut self, name: &str, span: Span, local: Vec<Name>) -> Stop {
         let diagnostic = Diagnostic::new(Code::NameUnknown, span, format!("`{name}` is not defined"));
         let same = |told: &Diagnostic| told.span == diagnostic.span && told.message == diagnostic.message;
         if self.sink.diagnostics().iter().any(same) {
@@ -303,7 +311,7 @@ impl Machine<'_> {
         if names_of(NN.1).any(|known| known == name) {
             return self.report(diagnostic.help("it is in the library: write `(import sx/nn)`"));
         }
-        let mut known: Vec<Name> = env.names();
+        let mut known = local;
         let module = &self.modules[self.module];
         known.extend(module.defined.keys().chain(module.imported.keys()).cloned());
         known.extend(self.modules[0].defined.keys().cloned());
@@ -340,21 +348,26 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// The axis that a `defaxis` of the running module, or of an import of it, calls `name`.
-    pub(super) fn named_axis(&self, name: &str) -> Option<Dim> {
+    /// The size that `name` stands for in the running module: of a `defaxis`, with its identity, or of a `def` of an
+    /// integer.
+    pub(super) fn named_size(&self, name: &str) -> Option<Dim> {
         match self.binding(name) {
             Some(Binding::Value(Value::Axis(AxisName { dim, .. }))) => Some(dim),
+            Some(Binding::Value(Value::Int(size))) => u64::try_from(size).ok().map(Dim::of),
             _ => None,
         }
     }
 
-    /// The size a name has in a graph's signature: from the command line, else from `defaxis`.
+    /// The size a name has in a graph's signature: as [`Machine::named_size`] says, or from the command line.
     pub(super) fn graph_size(&mut self, name: &str) -> Option<Dim> {
-        if let Some(given) = self.dims.iter_mut().find(|given| *given.name == *name) {
-            given.used = true;
-            return Some(given.dim.clone());
+        let named = self.named_size(name);
+        if named.is_some() {
+            // The command line's size stands over an axis's already.
+            return named;
         }
-        self.named_axis(name)
+        let given = self.dims.iter_mut().find(|given| *given.name == *name)?;
+        given.used = true;
+        Some(given.dim.clone())
     }
 
     pub(super) fn knows_domain(&self, name: &str) -> bool {

@@ -1,12 +1,14 @@
 //! The special forms: one table, each form a function from trees to a value.
 //!
-//! Forms that name values are in `bind`, those that take one way of several in `choose`, loops in `repeat`, and those
-//! that set how what they hold is made in `settings`.
+//! `table` has every form. Forms that name values are in `bind`, those that take one way of several in `choose`, loops
+//! in `repeat`, those that set how what they hold is made in `settings`, and what stands only at the top of a file in
+//! [`super::define`].
 
 mod bind;
 mod choose;
 mod repeat;
 mod settings;
+mod table;
 
 use super::machine::{Eval, Machine, Stop};
 use super::quote::{quoted, size};
@@ -26,52 +28,98 @@ pub(super) struct Special {
     pub(super) summary: &'static str,
     /// A use with its value.
     pub(super) example: &'static str,
+    /// Which of its parts are evaluated, and what they name.
+    pub(super) parts: Parts,
     pub(super) run: Run,
+}
+
+/// What the parts of a form are: who walks code without running it reads this.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Parts {
+    /// Each part is evaluated, and its value counts.
+    Values,
+    /// Parts whose values count, then a body.
+    Body { values: usize },
+    /// A datum.
+    Datum,
+    /// A datum in which marked parts are evaluated.
+    Template,
+    /// Bindings `(name value)`, then a body.
+    Let { sequential: bool },
+    /// Parameters, perhaps the types of the results, then a body; but for `lambda` a name before them.
+    Function(Role),
+    /// Clauses `(test body...)`.
+    Clauses,
+    /// A value, then clauses `(datum body...)`.
+    Keys,
+    /// Variables `(name start step)`, an end `(test result...)`, then a body.
+    Loop,
+    /// `(name value)`, then a body.
+    Each,
+    /// Names, a value, then a body.
+    Several,
+    /// A name that is bound already, and its new value.
+    Assignment,
+    /// Settings, then a body.
+    Settings,
+    /// A value, and a domain.
+    Domain,
+    /// A name, perhaps a text, and a value.
+    Definition,
+    /// A name and a size.
+    Axis,
+    /// A name and two ends.
+    Range,
+    /// A name and settings.
+    Run,
+    /// A module's name or a file's.
+    Import,
+}
+
+/// What a function is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Lambda,
+    Function,
+    Graph,
+    Macro,
+}
+
+impl Parts {
+    /// Whether the form stands only at the top of a file.
+    pub(super) fn at_top(self) -> bool {
+        use Parts::*;
+        match self {
+            Function(role) => role != Role::Lambda,
+            Definition | Axis | Range | Run | Import => true,
+            Values
+            | Body { .. }
+            | Datum
+            | Template
+            | Let { .. }
+            | Clauses
+            | Keys
+            | Loop
+            | Each
+            | Several
+            | Assignment
+            | Settings
+            | Domain => false,
+        }
+    }
 }
 
 /// Every special form.
 pub(super) fn all() -> impl Iterator<Item = &'static Special> {
-    TABLE.iter().chain(&super::define::TABLE)
+    table::TABLE.iter()
 }
 
-macro_rules! special {
-    ($name:literal $signature:literal $summary:literal $example:literal $run:path) => {
-        super::special::Special {
-            name: $name,
-            signature: $signature,
-            summary: $summary,
-            example: $example,
-            run: $run,
-        }
-    };
+fn misplaced(m: &mut Machine<'_>, form: &Tree, _: &[Tree], _: &Env) -> Eval {
+    let name = list_items(form).and_then(|items| items.first());
+    let name = name.map_or("this form".to_string(), |head| format!("`{}`", m.text(head.span)));
+    let message = format!("{name} stands only at the top of a file");
+    Err(m.fail(Code::FormPlace, form.span, message))
 }
-pub(super) use special;
-
-static TABLE: [Special; 23] = [
-    special!("quote" "'x" "the datum itself, not evaluated" "'(a b) ; => (a b)" quote),
-    special!("quasiquote" "`template" "a datum with the values of `,x` and `,@xs` in it" "`(a ,(+ 1 2)) ; => (a 3)" quasiquote),
-    special!("let" "(let ((name value)...) body...)" "names values, all at once" "(let ((x 2) (y 3)) (* x y)) ; => 6" bind::let_parallel),
-    special!("let*" "(let* ((name value)...) body...)" "names values one after the other" "(let* ((x 2) (y (+ x 1))) (* x y)) ; => 6" bind::let_sequential),
-    special!("lambda" "(lambda (params...) body...)" "a function" "((lambda (x) (* x x)) 3) ; => 9" bind::lambda),
-    special!("if" "(if test then &optional else)" "one of two values, by an ordinary truth value; nil without the second" "(if (< 1 2) :yes :no) ; => :yes" choose::if_form),
-    special!("cond" "(cond (test body...)... (else body...))" "the first clause whose test is true" "(cond ((< 2 1) :a) (else :b)) ; => :b" choose::cond),
-    special!("when" "(when test body...)" "the body's value if the test is true, else nil" "(when true 1) ; => 1" choose::when),
-    special!("unless" "(unless test body...)" "the body's value if the test is false, else nil" "(unless false 1) ; => 1" choose::unless),
-    special!("and" "(and x...)" "the first false value or the last; elementwise from the first tensor on" "(and true false) ; => false" choose::and),
-    special!("or" "(or x...)" "the first true value or the last; elementwise from the first tensor on" "(or false 2) ; => 2" choose::or),
-    special!("case" "(case x (key body...)... (else body...))" "the clause whose key, or one of whose list of keys, equals the value" "(case 2 (1 :one) ((2 3) :more)) ; => :more" choose::case),
-    special!("do" "(do ((name start step)...) (end result...) body...)" "repeats the body, stepping the names together, until the end is true" "(do ((i 0 (+ i 1))) ((= i 3) i)) ; => 3" repeat::do_loop),
-    special!("progn" "(progn body...)" "evaluates in order; the value of the last" "(progn 1 2) ; => 2" progn),
-    special!("dotimes" "(dotimes (name count) body...)" "repeats the body with the name from 0 up" "(let ((s 0)) (dotimes (i 4) (set! s (+ s i))) s) ; => 6" repeat::dotimes),
-    special!("dolist" "(dolist (name list) body...)" "repeats the body for each element" "(let ((s 0)) (dolist (x '(1 2)) (set! s (+ s x))) s) ; => 3" repeat::dolist),
-    special!("set!" "(set! name value)" "gives a variable of an enclosing form a new value" "(let ((x 1)) (set! x 2) x) ; => 2" bind::set),
-    special!("multiple-value-bind" "(multiple-value-bind (name...) values body...)" "names several values" "(multiple-value-bind (a b) (values 1 2) (+ a b)) ; => 3" bind::multiple_value_bind),
-    special!("with-numerics" "(with-numerics (:precision :bf16) body...)" "sets how the operations of the body round" "(with-numerics (:precision :bf16) 1) ; => 1" settings::with_numerics),
-    special!("scope" "(scope \"encoder\" body...)" "puts `encoder.` before the name of every `param` that is made while the body runs, in functions it calls too; scopes nest" "(scope \"encoder\" (param \"w\" [4]))" settings::scope),
-    special!("import" "(import sx/nn)" "brings a module's names into this file; also `(import \"file.sx\")`" "(import sx/nn)" super::define::import),
-    special!("as" "(as x DOMAIN)" "asserts that a tensor's values are of a domain" "(as x Unit)" super::convert::as_form),
-    special!("to" "(to x DOMAIN)" "converts a tensor to a domain" "(to mask Binary)" super::convert::to_form),
-];
 
 fn quote(m: &mut Machine<'_>, form: &Tree, args: &[Tree], _: &Env) -> Eval {
     match args {

@@ -1,6 +1,7 @@
 //! Graphs: what operations record.
 
-use super::{module, short, traced};
+use super::{EvalOptions, Files, Sink, Sources, evaluate, listed, module, short, traced};
+use std::collections::HashMap;
 
 fn graph(body: &str) -> String {
     short(
@@ -226,4 +227,49 @@ fn what_is_known_of_values_is_carried_on_results() {
             assert_eq!(result.shown(&module.domains), shown, "{body}");
         }
     }
+}
+
+#[test]
+fn a_definition_of_an_integer_is_a_size_wherever_one_is_read() {
+    let text = "
+        (import sx/nn)
+        (def n (* 2 4))
+        (defaxis V n)
+        (defun f ((x [n 2]) (ids [n] (Index n))) (-> [n 2] Unit) (as (index x ids) Unit))
+        (defgraph g ((x [n 2]) (ids [n] (Index n)) (r (record (y [n]))) (v [V]))
+          (let ((y (+ (f x ids) (reshape (zeros [(* 2 n)]) [n 2]) (param \"w\" [n 2]))))
+            (list y (+ (field r :y) v) (one-hot ids n) (broadcast-to (slice x 0 0 1) [n 2]) (iota [n]))))";
+    let types: Vec<String> = {
+        let module = module(text);
+        let graph = &module.graphs[0];
+        graph.outputs.iter().map(|output| graph.ty(output.value).to_string()).collect()
+    };
+    assert_eq!(types, ["[8, 2] f32", "[8] f32", "[8, 8] f32", "[8, 2] f32", "[8] i32"]);
+    let wrong = traced("(def n 4) (defun f ((x [n])) x) (defgraph g ((x [5])) (f x))", &[]);
+    assert!(
+        wrong.is_err_and(|error| error.contains("f: parameter `x` wants [n], and `n` is 4, and axis 0 is 5"))
+    );
+}
+
+#[test]
+fn warnings_are_told_of_programs_without_errors_alone() {
+    let told = |text: &str| {
+        let (mut sources, mut sink) = (Sources::default(), Sink::default());
+        let root = sources.add("main.sx", text);
+        let mut files = Files(HashMap::from([(
+            "lib.sx",
+            "(defun used (x) x) (defun spare (x) (%own x)) (defun %own (x) x) (defun %lost (x) x)",
+        )]));
+        let options = EvalOptions::default();
+        evaluate(&mut sources, &mut sink, root, &mut files, &options);
+        listed(&sink)
+    };
+    let unused = "W-NAME-001: the definition `spare` is never used";
+    assert_eq!(told("(defun spare (x) x) (defgraph g ((x [2])) x)"), unused);
+    assert_eq!(told("(defun spare (x) x) (defun other (x) (spare x))"), "", "a file for others to import");
+    assert_eq!(told("(defun spare (x) (/ x 0)) (defgraph g ((x [2])) (+ x \"a\"))").lines().count(), 1);
+    let private = "W-NAME-001: the definition `%lost` is never used";
+    assert_eq!(told("(import \"lib.sx\") (defgraph g ((x [2])) (used x))"), private);
+    let import = "W-MOD-001: nothing that `lib.sx` defines is used here";
+    assert_eq!(told("(import \"lib.sx\") (defgraph g ((x [2])) x)"), format!("{private}\n{import}"));
 }

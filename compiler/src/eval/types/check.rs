@@ -151,7 +151,7 @@ impl Machine<'_> {
                 Entry::Size(wanted) => {
                     (*wanted != size).then(|| format!("axis {place} is {size}, not {wanted}"))
                 }
-                Entry::Name(name) => match self.named_axis(name) {
+                Entry::Name(name) => match self.named_size(name) {
                     Some(axis) => become_axis(&mut dims[place], axis, name, place),
                     None => bind_axis(name, actual.dims[place].clone(), place, rank, entries, axes),
                 },
@@ -228,12 +228,14 @@ pub(in crate::eval) fn is_plist(items: &[Value]) -> bool {
         && items.iter().step_by(2).all(|key| matches!(key, Value::Keyword(_)))
 }
 
-/// Gives a dimension the identity of a declared axis, or says why it is another one.
+/// Gives a dimension the identity of a declared axis, or says why it is another one. A size without identity leaves
+/// the dimension its own.
 fn become_axis(dim: &mut Dim, axis: Dim, name: &str, place: usize) -> Option<String> {
     if axis.size != dim.size {
         return Some(format!("`{name}` is {}, and axis {place} is {}", axis.size, dim.size));
     }
     match &dim.axis {
+        _ if axis.axis.is_none() => None,
         Some(other) if Some(other) != axis.axis.as_ref() => {
             Some(format!("axis {place} is `{}`, not `{name}`", other.name))
         }

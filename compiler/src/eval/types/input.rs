@@ -46,7 +46,9 @@ impl Machine<'_> {
 
     fn open_size(&mut self, name: &str, of: &str, span: Span) -> Stop {
         let message = format!("the size `{name}` of {of} is open");
-        let help = format!("give it with `--dim {name}=N`, or write `(defaxis {name} N)`");
+        let help = format!(
+            "give it with `--dim {name}=N`, or define it: `(def {name} N)`, or `(defaxis {name} N)` for an axis of its own"
+        );
         self.report(Diagnostic::new(Code::GraphOpen, span, message).help(help))
     }
 
