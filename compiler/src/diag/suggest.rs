@@ -4,16 +4,19 @@
 const LONGEST: usize = 200;
 
 /// The candidate closest to `name`, if one is close enough to be a slip: a third of its letters changed,
-/// added, lost or swapped, at most. Of two equally close ones, the first.
+/// added, lost or swapped, at most. Of two equally close ones, the first. A name without letters is no slip, and
+/// neither does a slip lead to one.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = name.chars().count();
-    if length > LONGEST {
+    let has_letters = |name: &str| name.contains(char::is_alphanumeric);
+    if length > LONGEST || !has_letters(name) {
         return None;
     }
-    let allowed = length.max(3) / 3;
+    let allowed = length / 3;
     candidates
         .into_iter()
-        .filter(|candidate| *candidate != name && candidate.chars().count().abs_diff(length) <= allowed)
+        .filter(|candidate| *candidate != name && has_letters(candidate))
+        .filter(|candidate| candidate.chars().count().abs_diff(length) <= allowed)
         .map(|candidate| (distance(name, candidate), candidate))
         .filter(|(distance, _)| *distance <= allowed)
         .min_by_key(|(distance, _)| *distance)
@@ -32,9 +35,9 @@ mod tests {
 
     #[test]
     fn slips_are_found_and_other_words_are_not() {
-        let names = ["matmul", "softmax", "log-softmax", "sum", "max", "exp"];
+        let names = ["*", "-", "=", "matmul", "softmax", "log-softmax", "sum", "max", "exp"];
         let long = "y".repeat(100_000);
-        let cases: [(&str, Option<&str>); 9] = [
+        let cases: [(&str, Option<&str>); 13] = [
             ("matmull", Some("matmul")),
             ("mamtul", Some("matmul")),
             ("log_softmax", Some("log-softmax")),
@@ -43,6 +46,10 @@ mod tests {
             ("mux", Some("max")),
             ("convolve", None),
             ("x", None),
+            ("==", None),
+            ("**", None),
+            ("->", None),
+            ("mx", None),
             (&long, None),
         ];
         for (name, expected) in cases {

@@ -1,7 +1,7 @@
 //! What stands at the top of a file: definitions and imports.
 
 use super::lambda::Lambda;
-use super::machine::{Eval, Machine};
+use super::machine::{Eval, Machine, Stop};
 use super::module::Binding;
 use super::scope::Env;
 use super::special::{Parts, Role, is_symbol, list_items};
@@ -35,6 +35,9 @@ impl Machine<'_> {
                 self.leave();
                 return value;
             }
+            if self.form_elsewhere(head).is_some_and(Parts::at_top) {
+                self.poison_defined(args);
+            }
             return self.eval(tree, &Env::default());
         };
         match special.parts {
@@ -59,17 +62,41 @@ impl Machine<'_> {
         Ok(Value::Nil)
     }
 
+    /// Defines the name that a form of another language would, so that its uses are no mistakes of their own.
+    fn poison_defined(&mut self, args: &[Tree]) {
+        let head = args.first().map(|first| list_items(first).and_then(<[Tree]>::first).unwrap_or(first));
+        if let Some(Tree { datum: Datum::Symbol(name), span }) = head
+            && self.binding(name).is_none()
+        {
+            self.define(name, *span, Binding::Value(Value::Poisoned)).ok();
+        }
+    }
+
     fn def(&mut self, form: &Tree, args: &[Tree]) -> Eval<()> {
         let (name, value) = match args {
             [Tree { datum: Datum::Symbol(name), span }, value] => ((name, *span), value),
             [Tree { datum: Datum::Symbol(name), span }, Tree { datum: Datum::Str(_), .. }, value] => {
                 ((name, *span), value)
             }
-            _ => return Err(self.misshaped(form, "(def name value)")),
+            _ => return Err(self.misshaped_def(form, args)),
         };
         let result = self.eval(value, &Env::default());
         let value = self.poison(result).single();
         self.define(name.0, name.1, Binding::Value(value))
+    }
+
+    fn misshaped_def(&mut self, form: &Tree, args: &[Tree]) -> Stop {
+        self.poison_defined(args);
+        let message = "this form is written `(def name value)`";
+        let diagnostic = Diagnostic::new(Code::FormShape, form.span, message);
+        let function = matches!(args, [_, Tree { datum: Datum::List(_) | Datum::Vector(_), .. }, _, ..])
+            || args.first().and_then(list_items).is_some();
+        match function {
+            true => {
+                self.report(diagnostic.help("a function is defined by `(defun name (params...) body...)`"))
+            }
+            false => self.report(diagnostic),
+        }
     }
 
     /// What a definition that failed stands for; a limit is passed on by `exhausted`.

@@ -1,8 +1,9 @@
 //! Parameter lists: how they are written, and how a call's arguments meet them.
 
 use super::builtin::Arg;
-use super::machine::{Eval, Machine};
+use super::machine::{Eval, Machine, Stop};
 use super::scope::Env;
+use super::special::{is_symbol, list_items};
 use super::types::{TypeExpr, Wanted};
 use super::value::{AxisName, Closure, Name, Value};
 use crate::diag::{Code, Diagnostic, Span};
@@ -53,7 +54,13 @@ impl Machine<'_> {
     pub(super) fn lambda(&mut self, form: Span, trees: &[Tree]) -> Eval<Lambda> {
         let Some(Tree { datum: params @ (Datum::List(_) | Datum::Nil), span }) = trees.first() else {
             let span = trees.first().map_or(form, |tree| tree.span);
-            return Err(self.fail(Code::FormShape, span, "a list of parameters was expected here"));
+            let mut diagnostic =
+                Diagnostic::new(Code::FormShape, span, "a list of parameters was expected here");
+            if let Some(Tree { datum: Datum::Vector(_), span }) = trees.first() {
+                let text = self.text(*span);
+                diagnostic = diagnostic.help(format!("write `({})`", text.trim_matches(['[', ']'])));
+            }
+            return Err(self.report(diagnostic));
         };
         let params: &[Tree] = if let Datum::List(items) = params { items } else { &[] };
         let mut lambda = Lambda {
@@ -68,12 +75,13 @@ impl Machine<'_> {
         };
         let params_fit = self.params(params, &mut lambda);
         let mut body = &trees[1..];
-        if let Some(first) = body.first()
-            && let Datum::List(items) = &first.datum
-            && matches!(items.first(), Some(Tree { datum: Datum::Symbol(arrow), .. }) if arrow == "->")
+        if let Some([arrow, types @ ..]) = body.first().and_then(list_items)
+            && is_symbol(arrow, "->")
         {
-            lambda.results = Some(self.result_types(&items[1..], first.span)?);
+            lambda.results = Some(self.result_types(types, body[0].span)?);
             body = &body[1..];
+        } else if body.first().is_some_and(|first| is_symbol(first, "->")) {
+            return Err(self.bare_arrow(body));
         }
         if body.len() > 1 && matches!(body[0].datum, Datum::Str(_)) {
             body = &body[1..];
@@ -81,6 +89,16 @@ impl Machine<'_> {
         lambda.body = body.to_vec();
         params_fit?;
         Ok(lambda)
+    }
+
+    /// `-> [4]` without brackets.
+    fn bare_arrow(&mut self, body: &[Tree]) -> Stop {
+        let part = |tree: &&Tree| matches!(tree.datum, Datum::Vector(_) | Datum::Keyword(_));
+        let types: Vec<&Tree> = body[1..].iter().take_while(part).collect();
+        let span = body[0].span.to(types.last().map_or(body[0].span, |last| last.span));
+        let text = self.text(span);
+        let message = "the types of the results stand in brackets of their own";
+        self.report(Diagnostic::new(Code::FormShape, span, message).help(format!("write `({text})`")))
     }
 
     fn params(&mut self, trees: &[Tree], lambda: &mut Lambda) -> Eval<()> {
@@ -247,7 +265,7 @@ impl Machine<'_> {
         self.bind_one(closure, param, Arg { value, span: tree.span }, binder)
     }
 
-    fn wrong_count(&mut self, closure: &Closure, given: usize, site: Span) -> super::machine::Stop {
+    fn wrong_count(&mut self, closure: &Closure, given: usize, site: Span) -> Stop {
         let lambda = &closure.lambda;
         let least = lambda.required.len();
         let most = lambda.rest.is_none().then_some(least + lambda.optional.len());

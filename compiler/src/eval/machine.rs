@@ -63,6 +63,8 @@ pub(super) struct Machine<'a> {
     pub(super) dims: Vec<CommandDim>,
     pub(super) steps: u64,
     pub(super) depth: usize,
+    /// The names that `let`s being evaluated have bound for their bodies, each with the depth of calls.
+    pub(super) siblings: Vec<(usize, Name)>,
 }
 
 /// A size from the command line.
@@ -100,6 +102,7 @@ impl<'a> Machine<'a> {
             dims: Vec::new(),
             steps: 0,
             depth: 0,
+            siblings: Vec::new(),
         }
     }
 
@@ -140,11 +143,18 @@ impl<'a> Machine<'a> {
             if let Some(special) = self.specials.get(name.as_str()) {
                 return (special.run)(self, tree, rest, env);
             }
-            if env.slot(name).is_none()
-                && let Some(Binding::Macro(closure)) = self.binding(name)
-            {
-                let expansion = self.expand(&closure, rest, tree.span)?;
-                return self.eval(&expansion, env);
+            if env.slot(name).is_none() {
+                match self.binding(name) {
+                    Some(Binding::Macro(closure)) => {
+                        let expansion = self.expand(&closure, rest, tree.span)?;
+                        return self.eval(&expansion, env);
+                    }
+                    // What follows is not code as it is written here.
+                    None if self.form_elsewhere(name).is_some() => {
+                        return Err(self.unknown(name, head.span, env.names()));
+                    }
+                    _ => {}
+                }
             }
         }
         let function = self.eval(head, env);

@@ -15,6 +15,7 @@ mod convert;
 mod define;
 mod doc;
 mod graph;
+mod habits;
 mod lambda;
 mod limits;
 mod machine;

@@ -2,6 +2,7 @@
 
 use super::machine::{Eval, Machine, Stop};
 use super::scope::Env;
+use super::special::Parts;
 use super::value::{AxisName, Closure, Function, Name, Value};
 use crate::diag::suggest::nearest;
 use crate::diag::{Code, Diagnostic, FileId, Span};
@@ -308,6 +309,9 @@ impl Machine<'_> {
         if self.sink.diagnostics().iter().any(same) {
             return Stop::Reported;
         }
+        if let Some(help) = self.elsewhere(name) {
+            return self.report(diagnostic.help(help));
+        }
         if names_of(NN.1).any(|known| known == name) {
             return self.report(diagnostic.help("it is in the library: write `(import sx/nn)`"));
         }
@@ -330,6 +334,32 @@ impl Machine<'_> {
             Some(near) => self.report(diagnostic.help(format!("a similar name is `{near}`"))),
             None => self.report(diagnostic),
         }
+    }
+
+    /// What to write for a name that another language has, or that stands in force where it is not looked for.
+    fn elsewhere(&self, name: &str) -> Option<String> {
+        let calls = self.calls.len();
+        if self.siblings.iter().any(|(depth, sibling)| *depth == calls && **sibling == *name) {
+            return Some(format!("`let` binds its names all at once; in `let*` each value sees `{name}`"));
+        }
+        if let Some(help) = super::habits::help(name) {
+            return Some(help);
+        }
+        if let Some(word) = super::words::WORDS.iter().find(|word| word.name == name) {
+            return Some(format!("`{name}` is {}: `{}`", word.summary, word.signature));
+        }
+        let (_, tail) = name.rsplit_once('.')?;
+        let known = self.binding(tail).is_some() || names_of(NN.1).any(|known| known == tail);
+        match known {
+            true => Some(format!("names have no prefix here: write `{tail}`")),
+            false => super::habits::help(tail),
+        }
+    }
+
+    /// The parts of the special form that is called `name` in other languages.
+    pub(super) fn form_elsewhere(&self, name: &str) -> Option<Parts> {
+        let parts = self.specials.get(super::habits::here(name)?)?.parts;
+        (!matches!(parts, Parts::Values | Parts::Body { .. })).then_some(parts)
     }
 
     /// Defines a name of the running module; one of the same file is an error.

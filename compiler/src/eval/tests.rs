@@ -1,6 +1,7 @@
 //! Programs and what they give.
 
 mod errors;
+mod habits;
 mod numeric;
 mod ordinary;
 mod traced;

@@ -128,11 +128,18 @@ impl Walk<'_, '_> {
                 match self.expansion(name, args, tree.span) {
                     Some(Some(code)) => self.inside_macro(|walk| walk.names(&code)),
                     Some(None) => self.mentioned(args),
+                    None if !self.locals.has(name) && self.is_form_elsewhere(name) => {
+                        self.name(name, head.span);
+                    }
                     None => self.each(items),
                 }
             }
             _ => {}
         }
+    }
+
+    fn is_form_elsewhere(&self, name: &str) -> bool {
+        self.machine.binding(name).is_none() && self.machine.form_elsewhere(name).is_some()
     }
 
     fn name(&mut self, name: &str, span: Span) {
@@ -258,13 +265,17 @@ impl Walk<'_, '_> {
     }
 
     fn bindings(&mut self, sequential: bool, bindings: &Tree, body: &[Tree]) {
-        let bindings = list_items(bindings).unwrap_or(&[]);
+        let Some(bindings) = list_items(bindings) else { return };
+        let siblings = self.machine.siblings.len();
         for binding in bindings {
-            self.each(named(binding).map_or(&[], |(_, values)| values));
-            if sequential {
-                self.variable(binding);
+            let Some((name, values)) = named(binding) else { continue };
+            self.each(values);
+            match sequential {
+                true => self.variable(binding),
+                false => self.machine.siblings.push((self.machine.calls.len(), name.into())),
             }
         }
+        self.machine.siblings.truncate(siblings);
         if !sequential {
             bindings.iter().for_each(|binding| self.variable(binding));
         }
@@ -307,7 +318,8 @@ impl Walk<'_, '_> {
             kind = Kind::Other;
         }
         let mut required = true;
-        for param in list_items(params).unwrap_or(&[]) {
+        let Some(params) = list_items(params) else { return };
+        for param in params {
             if symbol(param).is_some_and(|name| name.starts_with('&')) {
                 required = false;
                 continue;
@@ -329,6 +341,10 @@ impl Walk<'_, '_> {
             && is_symbol(arrow, "->")
         {
             (result, body) = (Some(types), &body[1..]);
+        }
+        if body.first().is_some_and(|first| is_symbol(first, "->")) {
+            // It has been reported, and the body begins somewhere behind it.
+            return;
         }
         if body.len() > 1 && matches!(body[0].datum, Datum::Str(_)) {
             body = &body[1..];

@@ -3,6 +3,7 @@
 use super::list_items;
 use crate::diag::{Code, Diagnostic};
 use crate::eval::machine::{Eval, Machine};
+use crate::eval::module::Binding;
 use crate::eval::quote::size;
 use crate::eval::scope::Env;
 use crate::eval::value::{Closure, Function, Name, Value};
@@ -10,21 +11,28 @@ use crate::syntax::{Datum, Tree};
 use std::rc::Rc;
 
 pub(super) fn let_parallel(m: &mut Machine<'_>, form: &Tree, args: &[Tree], env: &Env) -> Eval {
-    let Some(bindings) = args.first().and_then(list_items) else {
-        return Err(m.misshaped(form, "(let ((name value)...) body...)"));
-    };
+    let bindings = m.let_bindings(form, args, env, "(let ((name value)...) body...)")?;
+    let siblings = m.siblings.len();
     let mut names = Vec::new();
     for binding in bindings {
-        let (name, value) = m.let_binding(binding, env)?;
-        names.push((name, value));
+        let bound = m.let_binding(binding, env);
+        if let Ok((name, _)) = &bound {
+            m.siblings.push((m.calls.len(), name.clone()));
+        }
+        match bound {
+            Ok(bound) => names.push(bound),
+            Err(stop) => {
+                m.siblings.truncate(siblings);
+                return Err(stop);
+            }
+        }
     }
+    m.siblings.truncate(siblings);
     m.eval_body(&args[1..], &env.with(names))
 }
 
 pub(super) fn let_sequential(m: &mut Machine<'_>, form: &Tree, args: &[Tree], env: &Env) -> Eval {
-    let Some(bindings) = args.first().and_then(list_items) else {
-        return Err(m.misshaped(form, "(let* ((name value)...) body...)"));
-    };
+    let bindings = m.let_bindings(form, args, env, "(let* ((name value)...) body...)")?;
     let mut env = env.clone();
     for binding in bindings {
         let bound = m.let_binding(binding, &env)?;
@@ -85,6 +93,52 @@ pub(super) fn multiple_value_bind(m: &mut Machine<'_>, form: &Tree, args: &[Tree
 }
 
 impl Machine<'_> {
+    /// The bindings of a `let`. Names and values without brackets of their own, as other languages write them, are
+    /// shown as they are written here.
+    fn let_bindings<'t>(
+        &mut self,
+        form: &Tree,
+        args: &'t [Tree],
+        env: &Env,
+        shape: &str,
+    ) -> Eval<&'t [Tree]> {
+        let flat = match args.first().map(|first| &first.datum) {
+            Some(Datum::Vector(items)) => items,
+            Some(Datum::List(items)) if self.is_flat(items, env) => items,
+            Some(Datum::List(items)) => return Ok(items),
+            Some(Datum::Nil) => return Ok(&[]),
+            _ => return Err(self.misshaped(form, shape)),
+        };
+        let pairs = flat.chunks(2).map(|pair| {
+            let texts: Vec<String> = pair.iter().map(|tree| self.text(tree.span)).collect();
+            format!("({})", texts.join(" "))
+        });
+        let written = format!("write `({})`", pairs.collect::<Vec<_>>().join(" "));
+        let message = format!("this form is written `{shape}`");
+        Err(self.report(Diagnostic::new(Code::FormShape, args[0].span, message).help(written)))
+    }
+
+    /// Whether this is `name value name value`, where `name (name value)` would be two bindings.
+    fn is_flat(&self, items: &[Tree], env: &Env) -> bool {
+        let [Tree { datum: Datum::Symbol(_), .. }, value, ..] = items else { return false };
+        match list_items(value) {
+            Some([Tree { datum: Datum::Symbol(head), .. }, ..]) => {
+                let called = |value: &Value| matches!(value, Value::Function(_));
+                let local = env.slot(head);
+                self.specials.contains_key(head.as_str())
+                    || local.as_ref().is_some_and(|slot| called(&slot.borrow()))
+                    || local.is_none()
+                        && match self.binding(head) {
+                            Some(Binding::Value(value)) => called(&value),
+                            Some(Binding::Macro(_)) => true,
+                            None => false,
+                        }
+            }
+            Some(_) => false,
+            None => !matches!(value.datum, Datum::Symbol(_)),
+        }
+    }
+
     /// `(name value)`, or `name` or `(name)` for nil. A mistake in the value does not hide what follows.
     fn let_binding(&mut self, tree: &Tree, env: &Env) -> Eval<(Name, Value)> {
         let (name, value) = match (&tree.datum, list_items(tree)) {
