@@ -84,7 +84,7 @@ fn region_of(ty: Type) -> Composite {
     let origin = nowhere(&mut region);
     let value = input(&mut Builder::at(&mut region, origin, Marks::default()), "0", ty);
     output(&mut region, "out", value);
-    Composite { name: "softmax".to_owned(), region: Arc::new(region) }
+    Composite { name: "softmax".to_owned(), domain: None, region: Arc::new(region) }
 }
 
 #[test]

@@ -17,7 +17,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("kernel", &["ir", "ops"]),
     ("plan", &["diag", "ir", "ops", "kernel"]),
     ("codegen", &["ir", "kernel", "plan"]),
-    ("pipeline", &["diag", "ir", "passes", "kernel", "plan"]),
+    ("pipeline", &["diag", "ir", "ops", "passes", "kernel", "plan"]),
     ("compile", &["diag", "eval", "codegen", "pipeline", "plan"]),
     ("fits", &["diag", "eval", "plan", "compile"]),
 ];

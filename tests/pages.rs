@@ -19,7 +19,7 @@ fn chapter(op: &Op) -> &'static str {
         Op::Reduce(_) => "Reductions",
         Op::Matmul(_) => "Products",
         Op::Index(_) | Op::Gather(_) => "Indexing",
-        Op::Composite(_) => "Composites",
+        Op::Attention(_) | Op::Composite(_) => "Composites",
     }
 }
 

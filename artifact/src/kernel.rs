@@ -298,6 +298,9 @@ pub struct Attention {
     pub score: Operand,
     /// True where the score is known to be -inf for every key `s > t + (S - T)`: those need not be computed.
     pub causal: bool,
+    /// Whether a query whose every score is -inf gives 0; otherwise it gives NaN, as a softmax does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub zero_hidden_rows: bool,
     /// Code over the accumulator.
     pub epilogue: Body,
     /// What is written of it.

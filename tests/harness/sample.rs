@@ -70,7 +70,11 @@ fn build() -> Result<Graph, Fault> {
     let neither = b.map(ScalarFn::Not, &[either])?;
     let chosen = b.map(ScalarFn::Where, &[neither, scaled, zero])?;
     let softmax = softmax()?;
-    let composite = Composite { name: "softmax".to_owned(), region: Arc::new(softmax) };
+    let composite = Composite {
+        name: "softmax".to_owned(),
+        domain: Some(Domain::Prob { over: 1 }),
+        region: Arc::new(softmax),
+    };
     let probabilities = b.node(Op::Composite(composite), &[chosen])?[0];
     for (op, x) in [
         (FoldOp::Sum, chosen),
@@ -82,6 +86,8 @@ fn build() -> Result<Graph, Fault> {
     ] {
         b.node(Op::Reduce(Reduce { op, axes: vec![0], keepdims: op == FoldOp::Max }), &[x])?;
     }
+    let attention = Attention { score: Arc::new(score()?), zero_hidden_rows: true };
+    b.node(Op::Attention(attention), &[flat, turned, flat, chosen])?;
     let narrow = b.node(Op::Cast(Cast { dtype: DType::Bf16 }), &[probabilities])?[0];
     b.matmul(Matmul { out_f32: true }, narrow, narrow)?;
     b.node(Op::As(As { domain: Domain::LogProb { over: 0 } }), &[narrow])?;
@@ -127,5 +133,17 @@ fn softmax() -> Result<Graph, Fault> {
     let total = b.node(fold(FoldOp::Sum), &[powers])?[0];
     let y = b.map(ScalarFn::Div, &[powers, total])?;
     output(&mut graph, "out", y);
+    Ok(graph)
+}
+
+/// The region of an attention whose scores are six by six: a bias is added.
+fn score() -> Result<Graph, Fault> {
+    let mut graph = Graph::new("score");
+    let origin = nowhere(&mut graph);
+    let mut b = Builder::at(&mut graph, origin, Marks::default());
+    let dots = input(&mut b, "0", Type::plain(DType::F32, &[6, 6]));
+    let bias = input(&mut b, "1", Type::plain(DType::F32, &[6, 6]));
+    let y = b.map(ScalarFn::Add, &[dots, bias])?;
+    output(&mut graph, "score", y);
     Ok(graph)
 }

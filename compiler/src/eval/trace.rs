@@ -85,6 +85,14 @@ impl Machine<'_> {
         Value::Tensor(Tensor { trace: trace.id, value, ty, written })
     }
 
+    /// The results of a node of the graph being traced: a tensor, or several values.
+    pub(super) fn results(&self, results: Vec<ir::Value>) -> Value {
+        match results[..] {
+            [alone] => self.tensor(alone, None),
+            _ => Value::Values(Rc::new(results.into_iter().map(|value| self.tensor(value, None)).collect())),
+        }
+    }
+
     /// The origin of a node that the form at `span` makes: the user's calls it stands in are its parents.
     fn origin(&mut self, span: Span) -> OriginId {
         let trace = self.traces.last_mut().expect("nodes are made in a trace");
@@ -143,11 +151,7 @@ impl Machine<'_> {
             values.push(self.operand(callee, arg)?);
         }
         match self.emit(op, &values, span) {
-            Ok(results) if results.len() == 1 => Ok(self.tensor(results[0], None)),
-            Ok(results) => {
-                let tensors = results.into_iter().map(|value| self.tensor(value, None)).collect();
-                Ok(Value::Values(Rc::new(tensors)))
-            }
+            Ok(results) => Ok(self.results(results)),
             Err(fault) => Err(self.fault(callee, span, fault, args)),
         }
     }
@@ -356,46 +360,6 @@ fn bf16_of(number: Number) -> bf16 {
                 _ => (high << 1 | u64::from(low != 0)) as f64 * 32768.0,
             };
             bf16::from_f64(if n < 0 { -size } else { size })
-        }
-    }
-}
-
-impl Machine<'_> {
-    /// Traces a function in a region of its own and appends the composite. Only what the arguments bring may be
-    /// used in it.
-    pub(super) fn composite(
-        &mut self,
-        name: &str,
-        function: &Rc<super::value::Function>,
-        args: &[Arg],
-        span: Span,
-    ) -> Eval {
-        let mut outer = Vec::new();
-        for arg in args {
-            outer.push(self.operand(name, arg)?);
-        }
-        self.open_trace(name);
-        let mut inner = Vec::new();
-        for (i, arg) in args.iter().enumerate() {
-            let Value::Tensor(tensor) = &arg.value else { unreachable!("operands are tensors") };
-            let op = Op::Input(ir::op::Input { name: i.to_string() });
-            let value = self.emit_source(op, (*tensor.ty).clone(), arg.span);
-            let trace = self.traces.last_mut().expect("opened above");
-            trace.graph.inputs.push(value.node);
-            inner.push(Arg { value: self.tensor(value, tensor.written), span: arg.span });
-        }
-        let result = self.call(function, inner, span).map(Value::single);
-        let mut region = self.close_trace();
-        let value = match result? {
-            Value::Tensor(tensor) => tensor.value,
-            Value::Poisoned => return Ok(Value::Poisoned),
-            other => return Err(self.wants_tensor(name, &other, span)),
-        };
-        region.outputs.push(ir::Output { name: "out".to_string(), value });
-        let op = Op::Composite(ir::op::Composite { name: name.to_string(), region: Arc::new(region) });
-        match self.emit(op, &outer, span) {
-            Ok(values) => Ok(self.tensor(values[0], None)),
-            Err(fault) => Err(self.fault(name, span, fault, args)),
         }
     }
 }

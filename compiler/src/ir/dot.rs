@@ -22,17 +22,17 @@ fn nodes(graph: &Graph, prefix: &str, depth: usize, text: &mut String) {
         let node = graph.node(node_id);
         let own = id(prefix, node_id.into());
         let types: Vec<String> = node.results.iter().map(|ty| ty.shown(&[])).collect();
-        let label = format!("%{} {}\n{}", node_id.0, label(&node.op), types.join(", "));
-        let _ = writeln!(text, "{indent}{own} [label={label:?}];");
+        let text_label = format!("%{} {}\n{}", node_id.0, label(&node.op), types.join(", "));
+        let _ = writeln!(text, "{indent}{own} [label={text_label:?}];");
         for &arg in &node.args {
             let _ = writeln!(text, "{indent}{} -> {own};", id(prefix, arg));
         }
-        if let Op::Composite(composite) = &node.op {
-            let _ =
-                writeln!(text, "{indent}subgraph cluster_{own} {{\n{indent}  label={:?};", composite.name);
-            nodes(&composite.region, &format!("{own}_"), depth + 1, text);
+        for region in node.op.regions() {
+            let name = label(&node.op);
+            let _ = writeln!(text, "{indent}subgraph cluster_{own} {{\n{indent}  label={name:?};");
+            nodes(region, &format!("{own}_"), depth + 1, text);
             let _ = writeln!(text, "{indent}}}");
-            for output in &composite.region.outputs {
+            for output in &region.outputs {
                 let inner = id(&format!("{own}_"), output.value);
                 let _ = writeln!(text, "{indent}{inner} -> {own} [style=dashed];");
             }

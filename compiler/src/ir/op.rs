@@ -46,8 +46,41 @@ pub enum Op {
     Index(Index),
     /// Elements along an axis by integers.
     Gather(Gather),
-    /// A region with a name, opened only by fusion: `softmax`, `attention`, ….
+    /// `softmax(score(q k)) v`, recorded by `passes::attention` so that fusion need not store the scores.
+    Attention(Attention),
+    /// A library function as one node with a region, expanded just before fusion.
     Composite(Composite),
+}
+
+impl Op {
+    /// The regions it owns. An operation of a region sees nothing but the region's inputs.
+    pub fn regions(&self) -> &[Arc<Graph>] {
+        match self {
+            Op::Attention(attention) => std::slice::from_ref(&attention.score),
+            Op::Composite(composite) => std::slice::from_ref(&composite.region),
+            Op::Input(_) | Op::Param(_) | Op::Context(_) | Op::Constant(_) | Op::Iota(_) => &[],
+            Op::Map(_) | Op::Cast(_) | Op::As(_) | Op::Reduce(_) | Op::Matmul(_) => &[],
+            Op::Broadcast(_) | Op::Reshape(_) | Op::Transpose(_) | Op::Slice(_) | Op::Concat(_) => &[],
+            Op::Index(_) | Op::Gather(_) => &[],
+        }
+    }
+
+    /// The same operation with other regions, as many as it has.
+    pub fn with_regions(mut self, regions: Vec<Arc<Graph>>) -> Op {
+        let mut regions = regions.into_iter();
+        match &mut self {
+            Op::Attention(Attention { score: own, .. }) | Op::Composite(Composite { region: own, .. }) => {
+                if let Some(region) = regions.next() {
+                    *own = region;
+                }
+            }
+            Op::Input(_) | Op::Param(_) | Op::Context(_) | Op::Constant(_) | Op::Iota(_) => {}
+            Op::Map(_) | Op::Cast(_) | Op::As(_) | Op::Reduce(_) | Op::Matmul(_) => {}
+            Op::Broadcast(_) | Op::Reshape(_) | Op::Transpose(_) | Op::Slice(_) | Op::Concat(_) => {}
+            Op::Index(_) | Op::Gather(_) => {}
+        }
+        self
+    }
 }
 
 /// See [`Op::Input`].
@@ -180,12 +213,24 @@ pub struct Gather {
     pub axis: usize,
 }
 
+/// See [`Op::Attention`]. Its operands are `q [.. t d]`, `k [.. d s]`, `v [.. s e]`, then what else the scores are
+/// made of, each `[.. t s]`; the leading axes are equal. The result is `[.. t e]`. All floats are f32.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attention {
+    /// The scores: elementwise work (`Map` and `As`) on its inputs, which are the products `q k` and the operands
+    /// after `v`, each `[.. t s]`.
+    pub score: Arc<Graph>,
+    /// Whether a row of scores that are all -inf gives 0; otherwise it gives NaN, as a softmax does.
+    pub zero_hidden_rows: bool,
+}
+
 /// See [`Op::Composite`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Composite {
-    /// The library function: `softmax`, `log-softmax`, `layer-norm`, `rms-norm`, `cross-entropy`,
-    /// `attention`, ….
+    /// The library function's name, for people to read: nothing depends on it.
     pub name: String,
+    /// The domain of the first result, where the library states it; otherwise that of the region's output.
+    pub domain: Option<Domain>,
     /// What it computes: its inputs are the node's operands, its outputs the node's results.
     pub region: Arc<Graph>,
 }

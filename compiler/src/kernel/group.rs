@@ -4,7 +4,7 @@
 //! other than through views, and whatever [`super::lower`] finds it cannot compute in place. Everything else
 //! lives in registers.
 
-use super::analysis::{Analysis, Answers, Facts, MOST_READS};
+use super::analysis::{Analysis, Answers, Facts, MOST_READS, is_source};
 use super::lower::{Lowered, Retry, lower};
 use crate::ir::{Graph, Value};
 use std::collections::{BTreeSet, HashMap};
@@ -41,7 +41,7 @@ pub fn kernels(graph: &Graph) -> Groups<'_> {
         }
         let before = forced.len();
         forced.extend(missing);
-        assert!(forced.len() > before, "a value that must be stored is stored: {}", graph.name);
+        assert!(forced.len() > before, "only what is not stored is missing: {}", graph.name);
     };
     // What was stored before its surroundings were may be needed no longer.
     let mut readers = readers_of(&kernels, &analysis);
@@ -170,7 +170,7 @@ impl Memory<'_> {
         analysis.listen();
         let result = match lower(self.graph, analysis, root) {
             Ok(lowered) => Ok(Rc::new(lowered)),
-            Err(Retry::Store(value)) => Err(value),
+            Err(Retry::Store(value)) => Err(storable(self.graph, analysis, root, value)),
             Err(Retry::Split { .. }) => unreachable!("splits are made by `lower`"),
         };
         if known.len() == REMEMBERED {
@@ -179,4 +179,16 @@ impl Memory<'_> {
         known.push(Known { answers: analysis.answers(), result: result.clone() });
         result
     }
+}
+
+/// `wanted` if storing it changes anything. Otherwise an operand of the root, the costliest that is still computed in
+/// place: an operation whose operands are all stored can always be lowered, so lowering always ends.
+fn storable(graph: &Graph, analysis: &Analysis<'_>, root: Value, wanted: Value) -> Value {
+    let computed = |v: &Value| *v != root && !analysis.is_stored(*v) && !is_source(graph, *v);
+    if computed(&wanted) {
+        return wanted;
+    }
+    let operands = graph.node(root.node).args.iter().copied().filter(computed);
+    let costliest = operands.max_by_key(|&operand| analysis.cost(operand));
+    costliest.unwrap_or_else(|| unreachable!("{:?} of stored operands is a kernel", graph.node(root.node).op))
 }

@@ -81,7 +81,7 @@ impl Machine<'_> {
         let dots = product(&query, &turned, [batch, t, s, d]);
         let score_sizes = sizes([work.t, work.s]);
         let scores = self.body(&work.score.body, &score_sizes, score_sizes.len(), Some(&dots))?;
-        let weights = softmax(&scores[work.score.value.0 as usize], s);
+        let weights = softmax(&scores[work.score.value.0 as usize], s, work.zero_hidden_rows);
         let acc = product(&weights, &value, [batch, t, e, s]);
         let outer = sizes([work.t, work.e]);
         let values = self.body(&work.epilogue, &outer, outer.len(), Some(&acc))?;
@@ -344,13 +344,18 @@ fn transposed(x: &Tensor, batch: usize, rows: usize, columns: usize) -> Tensor {
     Tensor::new(x.shape(), out.into())
 }
 
-fn softmax(scores: &Tensor, width: usize) -> Tensor {
+/// The softmax of each row. Where every score is -inf it is NaN, or 0 if `zero_hidden_rows`.
+fn softmax(scores: &Tensor, width: usize, zero_hidden_rows: bool) -> Tensor {
     let Data::F32(v) = scores.data() else { unreachable!("scores are floats") };
     let mut out = Vec::with_capacity(v.len());
     for row in v.chunks(width.max(1)) {
         let nan = row.iter().any(|x| x.is_nan());
         let max =
             if nan { f64::NAN } else { row.iter().fold(f64::NEG_INFINITY, |m, &x| m.max(f64::from(x))) };
+        if zero_hidden_rows && max == f64::NEG_INFINITY {
+            out.extend(row.iter().map(|_| 0f32));
+            continue;
+        }
         let powers: Vec<f64> = row.iter().map(|&x| (f64::from(x) - max).exp()).collect();
         let total: f64 = powers.iter().sum();
         out.extend(powers.iter().map(|p| (p / total) as f32));

@@ -33,11 +33,12 @@ pub fn print(kernel: &Kernel) -> String {
         }
         KernelKind::Attention(work) => {
             let causal = if work.causal { " causal" } else { "" };
+            let zero = if work.zero_hidden_rows { " zero-hidden-rows" } else { "" };
             line(
                 &mut out,
                 1,
                 format!(
-                    "attention batch {:?} t {} s {} d {} e {}{causal}",
+                    "attention batch {:?} t {} s {} d {} e {}{causal}{zero}",
                     work.batch, work.t, work.s, work.d, work.e
                 ),
             );

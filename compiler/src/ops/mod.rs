@@ -10,6 +10,7 @@ pub mod shape;
 
 pub mod scalar;
 
+mod attention;
 pub mod broadcast;
 pub mod cast;
 mod composite;
@@ -27,6 +28,7 @@ pub mod region;
 pub mod verify;
 pub mod walk;
 
+pub use attention::attention;
 pub use broadcast::broadcast_shape;
 pub use build::Builder;
 pub use fault::{Fault, Operand};
@@ -116,6 +118,7 @@ pub fn rules(op: &Op) -> &dyn Rules {
         Op::Matmul(op) => op,
         Op::Index(op) => op,
         Op::Gather(op) => op,
+        Op::Attention(op) => op,
         Op::Composite(op) => op,
     }
 }

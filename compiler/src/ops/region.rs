@@ -1,9 +1,32 @@
 //! Running a graph node by node: the meaning of composites and, in `reference`, of programs.
 
-use super::{Trap, rules};
-use crate::ir::{Graph, Node, NodeId, Value};
+use super::{Fault, Trap, rules};
+use crate::ir::{Graph, Node, NodeId, Type, Value};
 use std::sync::Arc;
 use sx_artifact::tensor::Tensor;
+
+/// Refuses operands that differ from a region's inputs in number, dtype or shape.
+pub fn check(region: &Graph, args: &[Type]) -> Result<(), Fault> {
+    if region.inputs.len() != args.len() {
+        return Err(Fault::Operands { want: "as many as its region has", got: args.len() });
+    }
+    for (arg, (&input, got)) in region.inputs.iter().zip(args).enumerate() {
+        let want = region.ty(input.into());
+        if want.dtype != got.dtype || want.shape() != got.shape() {
+            return Err(Fault::Region { arg, want: want.clone().into(), got: got.clone().into() });
+        }
+    }
+    Ok(())
+}
+
+/// The outputs of a region whose inputs are `args`.
+pub fn apply(region: &Graph, args: &[&Tensor]) -> Result<Vec<Tensor>, Trap> {
+    let args: Vec<Arc<Tensor>> = args.iter().map(|&arg| Arc::new(arg.clone())).collect();
+    let position = |id| region.inputs.iter().position(|&input| input == id);
+    let outputs =
+        evaluate(region, &|id, _| position(id).map(|at| args[at].clone())).map_err(|(_, trap)| trap)?;
+    Ok(outputs.into_iter().map(Arc::unwrap_or_clone).collect())
+}
 
 /// The outputs of `graph`. Each node is asked of `source` first, and computed where that has no value for it.
 /// A trap comes with the node that met it.

@@ -24,8 +24,8 @@ impl fmt::Display for Violation {
 pub fn verify(graph: &Graph) -> Result<(), Violation> {
     for id in graph.ids() {
         node(graph, id).map_err(|what| Violation { path: vec![id], what })?;
-        if let Op::Composite(composite) = &graph.node(id).op {
-            verify(&composite.region).map_err(|mut violation| {
+        for region in graph.node(id).op.regions() {
+            verify(region).map_err(|mut violation| {
                 violation.path.insert(0, id);
                 violation
             })?;

@@ -1,5 +1,6 @@
 //! Graph to graph: each pass keeps every promise of the graph it is given.
 
+pub mod attention;
 pub mod const_fold;
 pub mod cse;
 pub mod dce;

@@ -40,8 +40,7 @@ fn lower(graph: &Graph) -> Graph {
             Op::Composite(composite) if is_marked(node) => {
                 let args = as_dtype(&mut work, node, &args, DType::F32, DType::Bf16);
                 let region = lower(&narrowed_inputs(&composite.region));
-                let op =
-                    Op::Composite(op::Composite { name: composite.name.clone(), region: Arc::new(region) });
+                let op = Op::Composite(op::Composite { region: Arc::new(region), ..composite.clone() });
                 rebuild(&mut work, node, op, args)
             }
             op if is_marked(node) => {

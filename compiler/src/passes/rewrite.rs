@@ -2,6 +2,7 @@
 
 use crate::ir::{Graph, Node, Value};
 use crate::ops::Builder;
+use std::sync::Arc;
 
 /// A graph being rebuilt. Origins keep their numbers.
 pub struct Rewrite<'g> {
@@ -63,4 +64,17 @@ pub fn rewrite(graph: &Graph, mut f: impl FnMut(&mut Rewrite<'_>, &Node) -> Vec<
         work.set(results);
     }
     work.finish()
+}
+
+/// Runs `pass` on every region of `graph`, inner ones first, and then on `graph` itself.
+pub fn with_regions(graph: &Graph, pass: &dyn Fn(&Graph) -> Graph) -> Graph {
+    if graph.nodes().iter().all(|node| node.op.regions().is_empty()) {
+        return pass(graph);
+    }
+    let inside = rewrite(graph, |work, node| {
+        let regions = node.op.regions().iter().map(|region| Arc::new(with_regions(region, pass))).collect();
+        let args = work.args(node);
+        work.at(node).push(node.op.clone().with_regions(regions), &args, node.results.clone())
+    });
+    pass(&inside)
 }

@@ -22,15 +22,10 @@ pub fn kernel(graph: &Graph, lowered: &Lowered, names: &HashMap<OriginId, Arc<st
             continue;
         }
         let part = match names.get(&graph.node(*id).origin) {
-            Some(name)
-                if matches!(lowered.kernel.kind, KernelKind::Attention(_)) && &**name == "attention" =>
-            {
-                continue;
-            }
             Some(name) => name.to_string(),
             None => match &graph.node(*id).op {
                 Op::Map(map) => word(map.f.name()).to_owned(),
-                Op::Matmul(_) => continue,
+                Op::Matmul(_) | Op::Attention(_) => continue,
                 op => word(crate::ops::rules(op).about().name).to_owned(),
             },
         };

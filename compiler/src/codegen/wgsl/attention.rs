@@ -177,7 +177,12 @@ impl Fused<'_> {
     /// The epilogue of column `e`.
     fn write(&self, t: &mut Text, sum: &str, total: &str) -> Result<(), String> {
         let a = self.a;
-        t.line(format!("let average = {sum} / {total};"));
+        // Only the total of a query that sees nothing is 0.
+        let divisor = match a.zero_hidden_rows {
+            true => format!("select({total}, 1.0f, {total} == 0.0f)"),
+            false => total.to_owned(),
+        };
+        t.line(format!("let average = {sum} / {divisor};"));
         self.end.write(t, "average", |spell| self.coords(spell, ["t", "e"], [a.t, a.e]))
     }
 

@@ -1,4 +1,4 @@
-//! Matrix products, and composites for the library.
+//! Matrix products, and what the library asks of its arguments.
 
 use super::{Builtin, Call, builtin};
 use crate::diag::{Code, Diagnostic};
@@ -13,9 +13,8 @@ use std::sync::Arc;
 use sx_artifact::dtype::DType;
 use sx_artifact::tensor::{Data, Tensor};
 
-pub(super) static TABLE: [Builtin; 8] = [
+pub(super) static TABLE: [Builtin; 7] = [
     builtin!("matmul" 2 Some(2), &["out"], "(matmul a b :out nil)" "the matrix product over the last two axes; leading axes broadcast; `:out :f32` of two bf16 keeps the sum as f32" "(matmul a b)" matmul),
-    builtin!("%composite" 3 None, &[], "(%composite name f x...)" "calls f as one node with a region" "" composite),
     builtin!("%axis" 2 Some(2), &[], "(%axis x axis)" "the position of an axis, from 0" "" axis),
     builtin!("%axes" 2 Some(2), &[], "(%axes x axes)" "the positions of axes, from 0; all of them for nil" "" axes),
     builtin!("%index-of" 3 Some(3), &[], "(%index-of i x axis)" "positions on an axis of x" "" index_of),
@@ -36,12 +35,6 @@ fn matmul(m: &mut Machine<'_>, call: &Call) -> Eval {
         },
     };
     m.matmul("matmul", call.span, Matmul { out_f32 }, &call.args)
-}
-
-fn composite(m: &mut Machine<'_>, call: &Call) -> Eval {
-    let name = m.string(call.callee, &call.args[0])?;
-    let function = m.function(call.callee, &call.args[1])?;
-    m.composite(&name, &function, &call.args[2..], call.span)
 }
 
 fn axis(m: &mut Machine<'_>, call: &Call) -> Eval {

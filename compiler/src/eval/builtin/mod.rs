@@ -1,6 +1,7 @@
 //! The built-in functions: tables by theme, and how a call meets one.
 
 pub(super) mod arguments;
+mod composite;
 mod contract;
 mod einsum;
 mod elementwise;
@@ -86,13 +87,14 @@ use builtin;
 
 /// The builtins that are written by hand.
 fn by_hand() -> impl Iterator<Item = &'static Builtin> {
-    let tables: [&'static [Builtin]; 10] = [
+    let tables: [&'static [Builtin]; 11] = [
         &numbers::TABLE,
         &lists::TABLE,
         &text::TABLE,
         &elementwise::TABLE,
         &reduce::TABLE,
         &movement::TABLE,
+        &composite::TABLE,
         &contract::TABLE,
         &source::TABLE,
         &model::TABLE,

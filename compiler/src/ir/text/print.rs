@@ -49,6 +49,7 @@ pub fn name(op: &Op) -> &str {
         Op::Matmul(_) => "matmul",
         Op::Index(_) => "index",
         Op::Gather(_) => "gather",
+        Op::Attention(_) => "attention",
         Op::Composite(_) => "composite",
     }
 }
@@ -77,8 +78,8 @@ impl Printer<'_> {
                 let _ = write!(line, " ; {place}");
             }
             self.line(depth + 1, &line);
-            if let Op::Composite(composite) = &node.op {
-                self.graph(&composite.region, depth + 2);
+            for region in node.op.regions() {
+                self.graph(region, depth + 2);
             }
         }
         let outputs: Vec<String> =
@@ -128,7 +129,10 @@ impl Printer<'_> {
             }
             Op::Matmul(matmul) if matmul.out_f32 => vec!["out=f32".to_owned()],
             Op::Gather(gather) => vec![format!("axis={}", gather.axis)],
-            Op::Map(_) | Op::Cast(_) | Op::As(_) | Op::Matmul(_) | Op::Index(_) | Op::Composite(_) => vec![],
+            Op::Attention(attention) if attention.zero_hidden_rows => vec!["zero-hidden-rows".to_owned()],
+            Op::Composite(composite) if composite.domain.is_some() => vec!["stated".to_owned()],
+            Op::Map(_) | Op::Cast(_) | Op::As(_) | Op::Matmul(_) | Op::Index(_) => vec![],
+            Op::Attention(_) | Op::Composite(_) => vec![],
         }
     }
 
@@ -255,8 +259,8 @@ fn collect_axes(graph: &Graph, axes: &mut Vec<Axis>) {
         }
     }
     for node in graph.nodes() {
-        if let Op::Composite(composite) = &node.op {
-            collect_axes(&composite.region, axes);
+        for region in node.op.regions() {
+            collect_axes(region, axes);
         }
     }
 }

@@ -95,7 +95,7 @@ impl<'t> Reader<'t> {
         if graph.inputs.iter().all(is_input) {
             Ok(graph)
         } else {
-            Err("an input of the graph is none".to_owned())
+            Err("the graph's input list names a node that is not an `input`".to_owned())
         }
     }
 
@@ -176,9 +176,15 @@ impl<'t> Reader<'t> {
             "matmul" => Op::Matmul(Matmul { out_f32: words.attribute("out").is_some() }),
             "index" => Op::Index(Index),
             "gather" => Op::Gather(Gather { axis: words.number("axis")? }),
-            "composite" => {
-                Op::Composite(Composite { name: words.string()?, region: Arc::new(self.graph()?) })
-            }
+            "attention" => Op::Attention(Attention {
+                score: Arc::new(self.graph()?),
+                zero_hidden_rows: words.flag("zero-hidden-rows"),
+            }),
+            "composite" => Op::Composite(Composite {
+                name: words.string()?,
+                domain: words.flag("stated").then(|| ty.domain.clone()),
+                region: Arc::new(self.graph()?),
+            }),
             other => return Err(format!("`{other}` is no operation")),
         })
     }

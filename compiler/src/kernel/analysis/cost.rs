@@ -16,7 +16,7 @@ pub(super) fn own_cost(op: &Op) -> u32 {
         Op::Cast(_) => 1,
         Op::Concat(_) | Op::Index(_) | Op::Gather(_) => 3,
         Op::Map(map) => scalar_cost(map.f),
-        Op::Reduce(_) | Op::Matmul(_) => HEAVY,
+        Op::Reduce(_) | Op::Matmul(_) | Op::Attention(_) => HEAVY,
     }
 }
 

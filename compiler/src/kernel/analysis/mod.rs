@@ -172,27 +172,44 @@ impl<'a> Analysis<'a> {
 
     /// Whether every element of `ids` is known to be in `0..size`: by validation or by construction.
     pub fn proven_below(&self, ids: Value, size: u64) -> bool {
-        let node = self.graph.node(ids.node);
-        match &node.op {
-            Op::Input(_) => matches!(&self.graph.ty(ids).domain, Domain::Index(dim) if dim.size <= size),
-            Op::Iota(iota) => iota.dims[iota.axis].size <= size,
-            Op::Constant(constant) => match constant.value.data() {
-                Data::I32(v) => v.iter().all(|&x| x >= 0 && (x as u64) < size),
-                Data::I64(v) => v.iter().all(|&x| x >= 0 && (x as u64) < size),
-                Data::F32(_) | Data::Bf16(_) | Data::Bool(_) => false,
-            },
-            Op::Reshape(_) | Op::Broadcast(_) | Op::Transpose(_) | Op::Slice(_) | Op::As(_) => {
-                self.proven_below(node.args[0], size)
+        let mut seen = HashSet::from([ids]);
+        let mut waiting = vec![ids];
+        while let Some(ids) = waiting.pop() {
+            let node = self.graph.node(ids.node);
+            let proven = match &node.op {
+                Op::Input(_) => matches!(&self.graph.ty(ids).domain, Domain::Index(dim) if dim.size <= size),
+                Op::Iota(iota) => iota.dims[iota.axis].size <= size,
+                Op::Constant(constant) => match constant.value.data() {
+                    Data::I32(v) => v.iter().all(|&x| x >= 0 && (x as u64) < size),
+                    Data::I64(v) => v.iter().all(|&x| x >= 0 && (x as u64) < size),
+                    Data::F32(_) | Data::Bf16(_) | Data::Bool(_) => false,
+                },
+                Op::Reshape(_)
+                | Op::Broadcast(_)
+                | Op::Transpose(_)
+                | Op::Slice(_)
+                | Op::As(_)
+                | Op::Concat(_) => {
+                    waiting.extend(node.args.iter().copied().filter(|arg| seen.insert(*arg)));
+                    true
+                }
+                _ => false,
+            };
+            if !proven {
+                return false;
             }
-            Op::Concat(_) => node.args.iter().all(|&arg| self.proven_below(arg, size)),
-            _ => false,
         }
+        true
     }
 
-    /// Whether this product is the second of an attention.
+    /// Whether a product is an attention.
     pub fn is_attention(&self, id: NodeId) -> bool {
-        let weights = self.graph.node(id).args[0];
-        matches!(self.graph.node(weights.node).op, Op::Composite(_))
+        matches!(self.graph.node(id).op, Op::Attention(_))
+    }
+
+    /// How many values computing `v` computes in place, `v` among them; none where it is there already.
+    pub fn inlined(&self, v: Value) -> usize {
+        if self.is_stored(v) || is_source(self.graph, v) { 0 } else { self.inlined_below(v).len() }
     }
 
     /// Whether computing `v` computes `node` in place.

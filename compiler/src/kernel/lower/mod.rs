@@ -61,10 +61,6 @@ pub struct Lowering<'a> {
     pub traps: Vec<TrapInfo>,
     /// Nodes computed.
     pub nodes: BTreeSet<NodeId>,
-    /// The product of the scores, while the score of an attention is walked.
-    pub scores: Option<Product>,
-    /// True while the score of an attention is walked.
-    pub in_score: bool,
     pieces: &'a HashMap<AxisKey, Vec<u64>>,
     owners: Vec<(AxisKey, usize)>,
     memo: HashMap<(Value, Vec<Idx>, Option<Val>), Val>,
@@ -103,8 +99,6 @@ impl<'a> Lowering<'a> {
             product: None,
             traps: Vec::new(),
             nodes: BTreeSet::new(),
-            scores: None,
-            in_score: false,
             pieces,
             owners: Vec::new(),
             memo: HashMap::new(),
@@ -128,8 +122,9 @@ impl<'a> Lowering<'a> {
             return Ok(finish::loop_kernel(self, &at, nothing));
         }
         let result = self.value(self.root, &at, None)?;
-        let kernel_is_large = self.body.loads() > MOST_LOADS || self.body.len() > MOST_INSTS;
-        if kernel_is_large && let Some(value) = self.analysis.costliest_operand(self.root) {
+        if self.is_large()
+            && let Some(value) = self.analysis.costliest_operand(self.root)
+        {
             return Err(Retry::Store(value));
         }
         let product = self.product.clone();
@@ -140,6 +135,11 @@ impl<'a> Lowering<'a> {
             }
             Some(product) => self.contract(product, &at, result),
         }
+    }
+
+    /// Whether the body has more code than shader compilers take in good time.
+    pub fn is_large(&self) -> bool {
+        self.body.loads() > MOST_LOADS || self.body.len() > MOST_INSTS
     }
 
     /// The coordinates of an axis, in the pieces it must have.
@@ -212,6 +212,7 @@ impl<'a> Lowering<'a> {
             Op::Concat(concat) => self.concat(v, concat.axis, at, guard),
             Op::Reduce(reduce) => self.reduce(v, reduce, at, guard),
             Op::Matmul(matmul) => self.matmul(v, matmul.out_f32, at, guard),
+            Op::Attention(_) => self.met_product(v, at, guard, ScalarType::F32),
             Op::Index(_) => self.rows(v, at, guard),
             Op::Gather(gather) => self.gather(v, gather.axis, at, guard),
             Op::Composite(_) => Err(Retry::Store(v)),

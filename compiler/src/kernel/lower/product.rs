@@ -26,28 +26,30 @@ impl Lowering<'_> {
         guard: Option<Val>,
     ) -> Result<Val, Retry> {
         let terms = self.graph.ty(self.graph.node(v.node).args[0]).dims.last().map_or(1, |k| k.size);
-        if terms == 0 && !self.in_score {
+        if terms == 0 {
             // A sum of nothing; what would be multiplied is never made.
             return Ok(finish::number(&mut self.body, 0.0, ScalarType::of(self.graph.ty(v).dtype)));
         }
-        let met = Product { node: v.node, at: at.to_vec() };
-        let slot = if self.in_score { &self.scores } else { &self.product };
-        let fits = guard.is_none()
-            && self.along.is_none()
-            && slot.is_none()
-            && (self.in_score || self.covers_space(v, at));
-        if !fits {
+        let operand = self.graph.ty(self.graph.node(v.node).args[0]);
+        let acc = self.met_product(v, at, guard, ScalarType::of(operand.dtype))?;
+        let dtype = self.graph.ty(v).dtype;
+        Ok(if out_f32 { acc } else { self.body.rounded(acc, dtype) })
+    }
+
+    /// Makes `v` the product that the kernel is built around, and gives its accumulator.
+    pub(super) fn met_product(
+        &mut self,
+        v: Value,
+        at: &[Idx],
+        guard: Option<Val>,
+        ty: ScalarType,
+    ) -> Result<Val, Retry> {
+        let alone = guard.is_none() && self.along.is_none() && self.product.is_none();
+        if !alone || !self.covers_space(v, at) {
             return Err(Retry::Store(self.analysis.cut(v, self.root)));
         }
-        if self.in_score {
-            self.scores = Some(met);
-        } else {
-            self.product = Some(met);
-        }
-        let (ty, operand) = (self.graph.ty(v), self.graph.ty(self.graph.node(v.node).args[0]));
-        let reg = ScalarType::of(operand.dtype);
-        let acc = self.body.inst(Inst::Acc { reg }, reg);
-        Ok(if out_f32 { acc } else { self.body.rounded(acc, ty.dtype) })
+        self.product = Some(Product { node: v.node, at: at.to_vec() });
+        Ok(self.body.inst(Inst::Acc { reg: ty }, ty))
     }
 
     /// Whether each element of `v` is met exactly once as the coordinates run.

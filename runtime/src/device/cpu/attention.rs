@@ -32,6 +32,7 @@ pub(super) struct AttentionReady {
     d: u64,
     e: u64,
     causal: bool,
+    zero_hidden_rows: bool,
     query: Side,
     key: Side,
     value: Side,
@@ -92,6 +93,7 @@ impl AttentionReady {
             d,
             e,
             causal: work.causal,
+            zero_hidden_rows: work.zero_hidden_rows,
             query: Side::new(&work.query, [batch, &ts, &ds], ScalarType::F32, args, d)?,
             key: Side::new(&work.key, [batch, &ss, &ds], ScalarType::F32, args, d)?,
             value: Side::new(&work.value, [batch, &ss, &es], ScalarType::F32, args, e)?,
@@ -170,8 +172,11 @@ impl AttentionReady {
             first = keys.end;
             self.keys((args, report), at, (&queries, query), keys, &mut room);
         }
-        // The last division: a query that sees nothing divides 0 by 0.
         for i in 0..rows {
+            // Only the sum of a query that sees nothing is 0: its 0 is divided by 0, unless it shall stay 0.
+            if self.zero_hidden_rows && room.sum[i] == 0.0 {
+                room.sum[i] = 1.0;
+            }
             // SAFETY: row `i` of both, `width` elements.
             unsafe {
                 let from = (room.total.as_mut_ptr() as *mut f32).add(i * width);
