@@ -165,8 +165,9 @@ fn long_chains_and_operands_without_elements_have_valid_programs() {
     }
 }
 
-/// Attentions whose rows and widths are several stored axes, or one stored axis read several times.
-const LAYOUTS: [(&str, &str); 5] = [
+/// Attentions whose rows and widths are several stored axes, or one stored axis read several times; scores that others
+/// read, too; masks that hide every key, biases from everywhere.
+const LAYOUTS: [(&str, &str); 13] = [
     (
         "(q [1 1 1 2]) (k [2 2 2]) (v [2 2 2])",
         "(let ((rows (lambda (x) (reshape (transpose x [2 0 1]) [1 1 4 2])))) (attention q (rows k) (rows v)))",
@@ -185,6 +186,29 @@ const LAYOUTS: [(&str, &str); 5] = [
         "(q [2 3 2]) (k [3 2 2]) (v [1 1 3 2])",
         "(attention (reshape (transpose q [1 0 2]) [1 1 3 4]) (reshape (transpose k [0 2 1]) [1 1 3 4]) v)",
     ),
+    ("(q [1 2 9 4]) (k [1 2 9 4]) (v [1 2 9 3])", "(attention q k v :mask (< (iota [9 9] :axis 0) 4))"),
+    (
+        "(q [1 2 9 4]) (k [1 2 9 4]) (v [1 2 9 3])",
+        "(attention q k v :causal true :mask (> (iota [9 9] :axis 1) 2))",
+    ),
+    ("(q [1 2 3 4]) (k [1 2 0 4]) (v [1 2 0 3])", "(attention (exp q) k v)"),
+    (
+        "(q [1 1 2 2]) (k [1 1 2 2]) (v [1 1 2 2]) (b [3]) (i [2 2] :i32)",
+        "(attention q k v :bias (index b i))",
+    ),
+    (
+        "(q [1 4 2 2]) (k [1 2 3 2]) (v [1 2 3 2]) (b [4 1 3])",
+        "(attention q k v :bias (* b b) :mask (> b 0))",
+    ),
+    (
+        "(q [1 1 2 2]) (k [1 1 2 2]) (v [1 1 2 2]) (w [1 1 2 2])",
+        "(+ (attention q k v) (* (attention q k w :causal true) (matmul q (transpose k [0 1 3 2]))))",
+    ),
+    (
+        "(q [1 1 3 2]) (k [1 1 3 2]) (v [1 1 3 3])",
+        "(let ((w (softmax (matmul q (transpose k [0 1 3 2]))))) (+ (matmul w v) w))",
+    ),
+    ("(x [2 0])", "(concat 0 [(reshape (softmax x) [0 1]) (ones [1 1])])"),
 ];
 
 #[test]
@@ -196,7 +220,7 @@ fn attention_reads_rows_and_widths_in_any_layout() {
         let found = devices::wgpu();
         let devices = found.iter().map(|device| device as &dyn Device).chain([&Cpu as &dyn Device]);
         let ways = devices.map(|device| (device.name(), compiled::on_device(device, &graph, &inputs)));
-        for (way, got) in ways.chain([("kernels".into(), compiled::interpreted(&graph, &inputs))]) {
+        for (way, got) in ways.chain([("kernels", compiled::interpreted(&graph, &inputs))]) {
             let got = got.unwrap_or_else(|error| panic!("{way}: {body}: {error}"));
             if let Some(far) = farthest(&want, &got[0]) {
                 panic!("{body} on {way}: {far}");

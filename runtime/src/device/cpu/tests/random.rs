@@ -355,6 +355,7 @@ fn random_attentions_compute_what_they_mean() {
             value,
             score,
             causal,
+            zero_hidden_rows: false,
             epilogue,
             stores,
         });
