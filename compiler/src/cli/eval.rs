@@ -143,14 +143,14 @@ fn context(op: &Op) -> Option<Arc<Tensor>> {
 }
 
 fn trapped(graph: &Graph, node: NodeId, trap: &Trap, sources: &Sources) -> Failure {
-    let span = graph.origin(graph.node(node).origin).span;
+    let span = names::users_span(graph, graph.node(node).origin, sources);
     let place = sources.position(span.file, span.start);
     let message = format!(
         "{}:{}:{}: `{}`: the index {} at position {} is outside its axis of {}",
         sources.name(span.file),
         place.line,
         place.column,
-        sources.slice(span),
+        sources.brief(span),
         trap.value,
         trap.position,
         trap.size

@@ -83,6 +83,23 @@ impl Sources {
         &self.text(span.file)[span.start as usize..span.end as usize]
     }
 
+    /// A short form of the text of a span, on one line, for naming an operand.
+    pub fn brief(&self, span: Span) -> String {
+        const MOST: usize = 40;
+        let mut words = String::new();
+        for word in self.slice(span).split_whitespace() {
+            if !words.is_empty() {
+                words.push(' ');
+            }
+            words.push_str(word);
+            if words.chars().count() > MOST {
+                let cut: String = words.chars().take(MOST - 1).collect();
+                return cut + "…";
+            }
+        }
+        words
+    }
+
     /// Where the byte at `offset` is.
     pub fn position(&self, file: FileId, offset: u32) -> Position {
         let before = &self.text(file)[..offset as usize];

@@ -132,6 +132,10 @@ fn signature(name: &str, params: &Tree, sources: &Sources) -> String {
     let mut section = "";
     let items = if let Datum::List(items) = &params.datum { items.as_slice() } else { &[] };
     let text = |tree: &Tree| sources.slice(tree.span).to_string();
+    let name_of = |tree: &Tree| match &tree.datum {
+        Datum::List(typed) => typed.first().map_or(String::new(), text),
+        _ => text(tree),
+    };
     for item in items {
         match (&item.datum, section) {
             (Datum::Symbol(mark), _) if mark.starts_with('&') => {
@@ -141,10 +145,18 @@ fn signature(name: &str, params: &Tree, sources: &Sources) -> String {
             (Datum::Symbol(param), "&key") => words.push(format!(":{param} nil")),
             (Datum::Symbol(param), "&rest") => words.push(format!("{param}...")),
             (Datum::Symbol(param), _) => words.push(param.clone()),
+            (Datum::List(_), "&rest") => words.push(format!("{}...", name_of(item))),
             (Datum::List(pair), "&key") if pair.len() == 2 => {
-                words.push(format!(":{} {}", text(&pair[0]), text(&pair[1])));
+                words.push(format!(":{} {}", name_of(&pair[0]), text(&pair[1])));
             }
-            (Datum::List(_), "&optional") => words.push(text(item)),
+            (Datum::List(pair), "&optional") if pair.len() == 2 => {
+                words.push(format!("({} {})", name_of(&pair[0]), text(&pair[1])));
+            }
+            (Datum::List(pair), "&optional" | "&key") => {
+                let colon = if section == "&key" { ":" } else { "" };
+                let default = if section == "&key" { " nil" } else { "" };
+                words.extend(pair.first().map(|typed| format!("{colon}{}{default}", name_of(typed))));
+            }
             (Datum::List(typed), _) => words.extend(typed.first().map(text)),
             _ => {}
         }

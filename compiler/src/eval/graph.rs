@@ -196,7 +196,7 @@ impl Machine<'_> {
         trace.graph.inputs.push(value.node);
         let tensor = self.tensor(value, None);
         // Binds the names in the shape, and compares those that stand twice.
-        let wanted = Wanted::Parameter { function: None, name };
+        let wanted = Wanted::Parameter { function: None, name, key: false };
         self.check_type(ty, tensor, ty.span, wanted, axes)
     }
 

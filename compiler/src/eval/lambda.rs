@@ -14,7 +14,8 @@ use crate::syntax::{Datum, Tree};
 pub(super) struct Lambda {
     pub(super) required: Vec<Param>,
     pub(super) optional: Vec<Param>,
-    pub(super) rest: Option<Name>,
+    /// Each of the further arguments is one of these; the name has a list of them.
+    pub(super) rest: Option<Param>,
     pub(super) keys: Vec<Param>,
     /// The variable that `&context` binds.
     pub(super) context: Option<Name>,
@@ -30,6 +31,10 @@ pub(super) struct Param {
     pub(super) name: Name,
     pub(super) ty: Option<TypeExpr>,
     pub(super) default: Option<Tree>,
+    /// Whether it may be left out.
+    pub(super) optional: bool,
+    /// Whether it is given by its name.
+    pub(super) key: bool,
     pub(super) span: Span,
 }
 
@@ -133,7 +138,7 @@ impl Machine<'_> {
                         Section::Required => lambda.required.push(param),
                         Section::Optional => lambda.optional.push(param),
                         Section::Keys => lambda.keys.push(param),
-                        Section::Rest => lambda.rest = Some(param.name),
+                        Section::Rest => lambda.rest = Some(param),
                         Section::Context => lambda.context = Some(param.name),
                     }
                 }
@@ -144,14 +149,22 @@ impl Machine<'_> {
     }
 
     fn param(&mut self, tree: &Tree, section: Section) -> Eval<Param> {
-        let plain = |name: &str| Param { name: name.into(), ty: None, default: None, span: tree.span };
+        let plain = |name: &str| Param {
+            name: name.into(),
+            ty: None,
+            default: None,
+            optional: matches!(section, Section::Optional | Section::Keys),
+            key: section == Section::Keys,
+            span: tree.span,
+        };
         match (&tree.datum, section) {
             (Datum::Symbol(name), _) => Ok(plain(name)),
             (Datum::List(items), Section::Optional | Section::Keys) if matches!(items.len(), 1 | 2) => {
                 let inner = self.param(&items[0], Section::Required)?;
-                Ok(Param { default: items.get(1).cloned(), span: tree.span, ..inner })
+                let default = items.get(1).cloned();
+                Ok(Param { ty: inner.ty, default, ..plain(&inner.name) })
             }
-            (Datum::List(items), Section::Required) if !items.is_empty() => {
+            (Datum::List(items), Section::Required | Section::Rest) if !items.is_empty() => {
                 let Datum::Symbol(name) = &items[0].datum else {
                     let message = "a parameter begins with its name";
                     return Err(self.fail(Code::FormShape, items[0].span, message));
@@ -192,9 +205,9 @@ impl Machine<'_> {
         if let Some(rest) = &lambda.rest {
             let mut values = Vec::new();
             while let Some(arg) = args.next_if(|arg| !at_key(arg)) {
-                values.push(arg.value);
+                values.push(self.held(closure, rest, arg, &mut binder)?);
             }
-            binder.names.push((rest.clone(), Value::list(values)));
+            binder.names.push((rest.name.clone(), Value::list(values)));
         }
         if lambda.keys.is_empty() {
             if args.peek().is_some() {
@@ -239,15 +252,26 @@ impl Machine<'_> {
     }
 
     fn bind_one(&mut self, closure: &Closure, param: &Param, arg: Arg, binder: &mut Binder) -> Eval<()> {
-        let value = match &param.ty {
-            Some(ty) => {
-                let wanted = Wanted::Parameter { function: closure.name.as_deref(), name: &param.name };
-                self.check_type(ty, arg.value, arg.span, wanted, &mut binder.axes)?
-            }
-            None => arg.value,
-        };
+        let value = self.held(closure, param, arg, binder)?;
         binder.names.push((param.name.clone(), value));
         Ok(())
+    }
+
+    /// An argument, held against the type of its parameter.
+    fn held(&mut self, closure: &Closure, param: &Param, arg: Arg, binder: &mut Binder) -> Eval {
+        match &param.ty {
+            // What may be left out may be nil.
+            Some(_) if matches!(arg.value, Value::Nil) && param.optional => Ok(arg.value),
+            Some(ty) => {
+                let wanted = Wanted::Parameter {
+                    function: closure.name.as_deref(),
+                    name: &param.name,
+                    key: param.key,
+                };
+                self.check_type(ty, arg.value, arg.span, wanted, &mut binder.axes)
+            }
+            None => Ok(arg.value),
+        }
     }
 
     fn bind_default(&mut self, closure: &Closure, param: &Param, binder: &mut Binder) -> Eval<()> {
@@ -272,9 +296,12 @@ impl Machine<'_> {
         let name = closure.name.as_deref().map_or("the function".to_string(), |name| format!("`{name}`"));
         let message = format!("{name} takes {}, and {} given here", count_text(least, most), are(given));
         let mut diagnostic = Diagnostic::new(Code::CallCount, site, message);
-        if !self.sources.is_library(lambda.span.file) {
-            diagnostic = diagnostic.note_at(lambda.span, "its parameters");
-        }
+        diagnostic = match closure.name.as_deref().and_then(super::doc) {
+            Some(doc) if self.sources.is_library(lambda.span.file) => {
+                diagnostic.note(format!("it is called as `{}`", doc.signature))
+            }
+            _ => diagnostic.note_at(lambda.span, "its parameters"),
+        };
         // The call's own frame is not where the mistake is.
         let frame = self.calls.pop();
         let stop = self.report(diagnostic);

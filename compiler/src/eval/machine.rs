@@ -262,13 +262,25 @@ impl<'a> Machine<'a> {
         {
             diagnostic.span = Some(frame.site);
             let place = match &frame.callee {
-                Some(name) => format!("in `{name}`, a function of the library"),
+                Some(name) => {
+                    diagnostic.message = spoken_for(&diagnostic.message, name);
+                    format!("in `{name}`, a function of the library")
+                }
                 None => "in a function of the library".to_string(),
             };
             diagnostic = diagnostic.note_at(span, place);
         }
         self.sink.report(diagnostic);
         Stop::Reported
+    }
+
+    /// Reports what a function of the library finds wrong with its arguments: at the user's call, and without a line
+    /// of the library, which would tell no more.
+    pub(super) fn refuse_call(&mut self, mut diagnostic: Diagnostic) -> Stop {
+        if let Some(frame) = self.calls.iter().rev().find(|frame| frame.by_user) {
+            diagnostic.span = Some(frame.site);
+        }
+        self.report(diagnostic)
     }
 
     /// Reports a diagnostic that has no notes.
@@ -278,19 +290,14 @@ impl<'a> Machine<'a> {
 
     /// A short form of the source text, for naming an operand.
     pub(super) fn text(&self, span: Span) -> String {
-        const MOST: usize = 40;
-        let text = self.sources.slice(span);
-        let mut words = String::new();
-        for word in text.split_whitespace() {
-            if !words.is_empty() {
-                words.push(' ');
-            }
-            words.push_str(word);
-            if words.chars().count() > MOST {
-                let cut: String = words.chars().take(MOST - 1).collect();
-                return cut + "…";
-            }
-        }
-        words
+        self.sources.brief(span)
+    }
+}
+
+/// A message of what `outer` called inside, as one of `outer`: `sum: no axis 3` becomes `mean: no axis 3`.
+fn spoken_for(message: &str, outer: &str) -> String {
+    match message.split_once(": ") {
+        Some((inner, rest)) if !inner.contains([' ', '`']) => format!("{outer}: {rest}"),
+        _ => message.to_string(),
     }
 }

@@ -84,7 +84,7 @@ fn mismatch(m: &mut Machine<'_>, call: &Call) -> Eval {
         }
     }
     let diagnostic = Diagnostic::new(Code::DimShape, call.span, text.to_string());
-    Err(m.report(diagnostic.note(format!("operands: {}", operands.join(", ")))))
+    Err(m.refuse_call(diagnostic.note(format!("operands: {}", operands.join(", ")))))
 }
 
 fn constant(m: &mut Machine<'_>, call: &Call) -> Eval {

@@ -109,7 +109,11 @@ fn error(m: &mut Machine<'_>, call: &Call) -> Eval {
         Some(text) => text,
         None => call.args.iter().map(|arg| plain(&arg.value)).collect::<Vec<_>>().join(" "),
     };
-    Err(m.fail(Code::EvalError, call.span, message))
+    let diagnostic = Diagnostic::new(Code::EvalError, call.span, message);
+    if m.sources.is_library(call.span.file) {
+        return Err(m.refuse_call(diagnostic));
+    }
+    Err(m.report(diagnostic))
 }
 
 fn assert(m: &mut Machine<'_>, call: &Call) -> Eval {

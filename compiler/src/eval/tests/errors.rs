@@ -3,7 +3,9 @@
 use super::{Files, traced, value_of};
 use crate::diag::render::{Paint, render_all};
 use crate::diag::{Sink, Sources};
+use crate::eval::module::{LIBRARY, names_of};
 use crate::eval::{EvalOptions, evaluate};
+use crate::syntax::{Datum, Tree};
 use std::collections::HashMap;
 
 /// The codes of a program's diagnostics, in order.
@@ -327,4 +329,80 @@ error[E-DIM-001]: matmul: inner dims differ: [2, 16] x [32, 8]
 note: operands: `x` [2, 16] f32, `weight` [32, 8] f32
 "
     );
+}
+
+/// Every argument of every function of the library, given a value that is of no use there.
+#[test]
+fn functions_of_the_library_check_what_they_are_given() {
+    let inputs =
+        "(x [2 4]) (logits [2 4]) (ids [2] :i32) (scale [4]) (shift [4]) (w [4 4]) (b [4]) (table [4 4])
+        (mask [2 4] Mask) (q [1 2 4 4]) (k [1 2 4 4]) (v [1 2 4 4])";
+    let mut wrong = Vec::new();
+    let mut calls = 0;
+    for doc in super::super::documented() {
+        let library = LIBRARY.iter().any(|(_, (_, text))| names_of(text).any(|name| name == doc.name));
+        let example = doc.example.split(" ; =>").next().unwrap_or("");
+        let mut sources = Sources::default();
+        let file = sources.add("example", example);
+        let trees = crate::syntax::read(&sources, file, &mut Sink::default());
+        let Some(Tree { datum: Datum::List(items), .. }) = trees.first().filter(|_| library) else {
+            continue;
+        };
+        for at in (1..items.len()).filter(|at| !matches!(items[*at].datum, Datum::Keyword(_))) {
+            let mut words: Vec<&str> = items.iter().map(|item| sources.slice(item.span)).collect();
+            words[at] = if at == 1 && doc.name == "einsum" { "7" } else { "\"what?\"" };
+            let call = format!("({})", words.join(" "));
+            let told = traced(&format!("(import sx/nn) (defgraph g ({inputs}) {call})"), &[])
+                .err()
+                .unwrap_or_default();
+            let message = told.lines().next().unwrap_or("");
+            let its_own = message.contains(&format!("]: {}: ", doc.name));
+            if !its_own || told.contains(".sx:") && told.contains("nn.sx") || told.contains("prelude.sx") {
+                wrong.push(format!("{call}\n{told}"));
+            }
+            calls += 1;
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(calls > 60, "{calls} calls");
+}
+
+#[test]
+fn mistakes_in_calls_of_the_library_are_told_in_its_words() {
+    let cases = [
+        (
+            "(conv p w :padding \"same\")",
+            "conv: `:padding` takes an integer from 0 up, or a list with one for each spatial axis, and `\"same\"` is a string",
+        ),
+        (
+            "(conv nhwc w)",
+            "conv: w takes 3 channels, and x has 8, on axis 1: channels stand before positions, so transpose x",
+        ),
+        ("(conv p x)", "conv: w is [out in/groups ...], with as many axes as x"),
+        ("(one-hot x 4)", "one-hot: `ids` takes a tensor of integers, and `x` is [2, 4] f32"),
+        ("(linear x)", "`linear` takes 2 to 3 arguments, and 1 is given here"),
+        ("(mean x :axes [7])", "mean: axis 7 is not one of 2 axes"),
+        (
+            "(softmax x :axis true)",
+            "softmax: `:axis` takes an axis: a position or a name, and `true` is a boolean",
+        ),
+        ("(softmax x :temperature 2)", "softmax has no keyword `:temperature`"),
+        (
+            "(cross-entropy x ids :reduce :product)",
+            "cross-entropy: `:reduce` is `:mean`, `:sum` or `:none`, not :product",
+        ),
+        ("(linear x w)", "linear: inner dims differ: [2, 4] x [6, 3, 3, 3]"),
+        ("(embedding x x)", "embedding: `ids` takes a tensor of integers, and `x` is [2, 4] f32"),
+    ];
+    let mut wrong = Vec::new();
+    for (call, expected) in cases {
+        let text = format!(
+            "(import sx/nn) (defgraph g ((x [2 4]) (ids [2] :i32) (p [1 3 8 8]) (nhwc [1 8 8 3]) (w [6 3 3 3])) {call})"
+        );
+        let told = traced(&text, &[]).err().unwrap_or_default();
+        if !told.contains(&format!("]: {expected}")) || told.lines().count() > 12 {
+            wrong.push(format!("{call}\n{told}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -19,6 +19,9 @@ impl Machine<'_> {
         wanted: Wanted<'_>,
         axes: &mut Vec<AxisName>,
     ) -> Eval {
+        if let Some(kind) = ty.kind {
+            return self.check_kind(kind, value, span, wanted);
+        }
         if let Some(fields) = &ty.record {
             return self.check_record(fields, value, span, wanted, axes);
         }
@@ -94,7 +97,7 @@ impl Machine<'_> {
             let function = match wanted {
                 Wanted::Parameter { function, .. } | Wanted::Result { function } => function,
             };
-            let wanted = Wanted::Parameter { function, name: &full };
+            let wanted = Wanted::Parameter { function, name: &full, key: false };
             checked.push((name.clone(), self.check_type(ty, field, span, wanted, axes)?));
         }
         Ok(Value::Record(Rc::new(checked)))

@@ -6,6 +6,7 @@
 mod check;
 mod domain;
 mod input;
+mod kind;
 mod read;
 
 pub(super) use self::check::is_plist;
@@ -23,6 +24,8 @@ pub(super) struct TypeExpr {
     pub(super) domain: Option<DomainExpr>,
     /// `(record (x TYPE…) …)`: then the parts above are absent.
     pub(super) record: Option<Vec<(Name, TypeExpr)>>,
+    /// What a parameter of the library takes: then the parts above are absent.
+    kind: Option<&'static kind::Kind>,
     pub(super) span: Span,
 }
 
@@ -78,24 +81,40 @@ pub(super) const DOMAINS: [&str; 12] = [
 /// Who wants a value of a type, for messages.
 #[derive(Clone, Copy)]
 pub(super) enum Wanted<'n> {
-    Parameter { function: Option<&'n str>, name: &'n str },
+    Parameter { function: Option<&'n str>, name: &'n str, key: bool },
     Result { function: Option<&'n str> },
 }
 
 impl Wanted<'_> {
+    /// As calls name it.
+    fn argument(self) -> String {
+        match self {
+            Wanted::Parameter { function, name, key } => {
+                let function = function.map_or(String::new(), |name| format!("{name}: "));
+                format!("{function}`{}{name}`", if key { ":" } else { "" })
+            }
+            Wanted::Result { .. } => self.text(),
+        }
+    }
+
     fn text(self) -> String {
         let whose = |function: Option<&str>| match function {
             Some(name) => format!("{name}: "),
             None => String::new(),
         };
         match self {
-            Wanted::Parameter { function, name } => format!("{}parameter `{name}`", whose(function)),
+            Wanted::Parameter { function, name, .. } => format!("{}parameter `{name}`", whose(function)),
             Wanted::Result { function } => format!("{}its result", whose(function)),
         }
     }
 }
 
 impl TypeExpr {
+    /// A type that says nothing.
+    fn empty(span: Span) -> TypeExpr {
+        TypeExpr { shape: None, dtype: None, domain: None, record: None, kind: None, span }
+    }
+
     /// The dtype that is wanted; `None` takes any.
     pub(super) fn dtype(&self) -> Option<DType> {
         match (self.dtype, &self.domain) {

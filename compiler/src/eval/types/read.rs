@@ -15,6 +15,12 @@ impl Machine<'_> {
         {
             return self.record_type(&items[1..], span);
         }
+        if let [Tree { datum: Datum::Symbol(name), .. }] = parts
+            && let Some(kind) = super::kind::named(name)
+            && self.sources.is_library(span.file)
+        {
+            return Ok(TypeExpr { kind: Some(kind), ..TypeExpr::empty(span) });
+        }
         let mut types = self.type_list(parts, span)?;
         if types.len() == 1 {
             return Ok(types.remove(0));
@@ -29,7 +35,7 @@ impl Machine<'_> {
     }
 
     fn type_list(&mut self, parts: &[Tree], span: Span) -> Eval<Vec<TypeExpr>> {
-        let empty = || TypeExpr { shape: None, dtype: None, domain: None, record: None, span };
+        let empty = || TypeExpr::empty(span);
         let mut types = Vec::new();
         let mut ty = empty();
         let mut fresh = true;
@@ -83,7 +89,7 @@ impl Machine<'_> {
             }
             read.push((name.as_str().into(), self.type_expr(&items[1..], field.span)?));
         }
-        Ok(TypeExpr { shape: None, dtype: None, domain: None, record: Some(read), span })
+        Ok(TypeExpr { record: Some(read), ..TypeExpr::empty(span) })
     }
 
     fn shape_entries(&mut self, trees: &[Tree]) -> Eval<Vec<Entry>> {
