@@ -19,8 +19,11 @@ use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::process::ExitCode;
 use std::sync::Mutex;
 
+use clap::builder::PossibleValuesParser;
 use clap::{CommandFactory, Parser};
 
+use crate::diag::Code;
+use crate::eval::documented;
 pub use crate::failure::{Exit, Failure};
 use args::{Args, Command};
 pub use terminal::Terminal;
@@ -52,11 +55,23 @@ fn run(command: &Command, terminal: &Terminal) -> Result<Exit, Failure> {
         Command::Init(args) => init::run(args, terminal),
         Command::Completions(args) => {
             let mut script = Vec::new();
-            clap_complete::generate(args.shell, &mut Args::command(), "sxc", &mut script);
+            clap_complete::generate(args.shell, &mut completed(), "sxc", &mut script);
             terminal.bytes(&script)?;
             Ok(Exit::Done)
         }
     }
+}
+
+/// The commands with what may stand as an argument, for shells: names that `doc` knows, codes that `explain` does.
+fn completed() -> clap::Command {
+    // Signs would have to be quoted, in each shell in its own way.
+    let plain = |name: &String| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    let names = documented().into_iter().map(|doc| doc.name).filter(plain).map(|name| &*name.leak());
+    let names = PossibleValuesParser::new(names.collect::<Vec<_>>());
+    let codes = PossibleValuesParser::new(Code::ALL.iter().map(|code| code.as_str()));
+    Args::command()
+        .mut_subcommand("doc", |doc| doc.mut_arg("name", |arg| arg.value_parser(names)))
+        .mut_subcommand("explain", |explain| explain.mut_arg("code", |arg| arg.value_parser(codes)))
 }
 
 /// Runs `command`. A panic is a mistake of ours, and is told as one.

@@ -28,7 +28,7 @@ pub struct Checked {
 pub fn check(file: &Path, dims: &[(String, u64)], graphs: &[String]) -> Result<Checked, Failure> {
     let text = source(file)?;
     let (mut sources, mut sink) = (Sources::default(), Sink::default());
-    let root = sources.add(file.display().to_string(), text);
+    let root = sources.add(name(file), text);
     let options = EvalOptions { dims: dims.to_vec(), graphs: graphs.to_vec(), ..EvalOptions::default() };
     let module = eval::evaluate(&mut sources, &mut sink, root, &mut Files, &options);
     let module = module.filter(|_| sink.count(Severity::Error) == 0);
@@ -40,13 +40,16 @@ pub struct Files;
 
 impl Loader for Files {
     fn load(&mut self, path: &str) -> Result<String, String> {
+        if !path.ends_with(".sx") {
+            return Err("its name does not end in `.sx`".to_owned());
+        }
         text_of(Path::new(path))
     }
 }
 
-/// The text of a program that has something in it.
+/// The text of a program that has something in it; `-` is what stands on stdin.
 pub fn source(path: &Path) -> Result<String, Failure> {
-    let text = text(path)?;
+    let text = if is_stdin(path) { stdin()? } else { text(path)? };
     if text.trim().is_empty() {
         let failure = Failure::new(Exit::Fault, format!("`{}` is empty", path.display()));
         return Err(failure.help("`sxc init DIR` makes a project with a program to start from"));
@@ -54,11 +57,27 @@ pub fn source(path: &Path) -> Result<String, Failure> {
     Ok(text)
 }
 
+/// Whether a path stands for stdin, or for stdout where something is written.
+pub fn is_stdin(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// The name that a source has in messages and in artifacts.
+pub fn name(path: &Path) -> String {
+    if is_stdin(path) { "stdin".to_owned() } else { path.display().to_string() }
+}
+
 /// The text of a file.
 pub fn text(path: &Path) -> Result<String, Failure> {
     text_of(path).map_err(|reason| {
         let failure = Failure::new(Exit::Fault, format!("`{}` cannot be read: {reason}", path.display()));
-        if path.is_dir() { failure.help("name a file in it, such as `model.sx`") } else { failure }
+        match std::fs::metadata(path) {
+            Ok(known) if known.is_dir() => failure.help("name a file in it, such as `model.sx`"),
+            Ok(known) if !known.is_file() => {
+                failure.help("give what it holds on stdin, with `-` as the file")
+            }
+            _ => failure,
+        }
     })
 }
 
@@ -117,13 +136,19 @@ pub fn is_empty(path: &Path) -> Result<bool, Failure> {
     }
 }
 
-/// The longest source that is read: positions in it are 32-bit numbers, and no person writes as much.
-const LONGEST: u64 = 1 << 28;
+/// The longest source that is read: no person writes as much, and what is read takes a multiple of it in memory.
+const LONGEST: u64 = 1 << 26;
 
 fn text_of(path: &Path) -> Result<String, String> {
     let known = std::fs::metadata(path).map_err(|error| reason(&error))?;
     if known.is_dir() {
         return Err("it is a folder".to_owned());
+    }
+    if !known.is_file() {
+        return Err("it is not a regular file".to_owned());
+    }
+    if known.len() > LONGEST {
+        return Err(too_long());
     }
     text_from(std::fs::File::open(path).map_err(|error| reason(&error))?)
 }
@@ -133,9 +158,13 @@ fn text_from(stream: impl Read) -> Result<String, String> {
     let mut bytes = Vec::new();
     stream.take(LONGEST + 1).read_to_end(&mut bytes).map_err(|error| reason(&error))?;
     if bytes.len() as u64 > LONGEST {
-        return Err(format!("it has more than the {LONGEST} bytes of the longest source"));
+        return Err(too_long());
     }
     utf8(bytes)
+}
+
+fn too_long() -> String {
+    format!("it has more than {} MiB, the most that a source may have", LONGEST >> 20)
 }
 
 fn utf8(bytes: Vec<u8>) -> Result<String, String> {

@@ -1,6 +1,7 @@
 //! The command as a user meets it: exit statuses, what stands on stdout, what on stderr, and which files.
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -51,6 +52,17 @@ fn folder() -> TempDir {
     weights("inputs.safetensors", tensor("x", "F32", "[2]", 8) + "," + extra, 16);
     let w = tensor("w", "F32", "[2]", 8);
     weights("twice.safetensors", format!("{w},{w}"), 8);
+    weights("other.safetensors", tensor("layer.w", "F32", "[2]", 8), 8);
+    write("w.npz", b"PK\x03\x04 and so on");
+    write("w.npy", b"\x93NUMPY and so on");
+    write("unused.sx", b"(defgraph f ((x [2]) (y [2])) x)");
+    write("axis.sx", b"(defaxis V 2) (defgraph f ((x [V])) (* 2 x))");
+    write("reader.sx", b"(import \"/dev/zero\") (import \"pipe.sx\") (import \"folder.sx\")");
+    fs::create_dir(folder.path().join("folder.sx")).expect("a folder");
+    let made = Command::new("mkfifo").arg(folder.path().join("pipe.sx")).status();
+    assert!(made.is_ok_and(|status| status.success()), "a pipe");
+    let sparse = fs::File::create(folder.path().join("sparse.sx")).expect("a file");
+    sparse.set_len(1 << 40).expect("a file of nothing");
     write("weight.sx", b"(defgraph g ((x [2])) (* x (param \"w\" [2])))");
     folder
 }
@@ -62,6 +74,20 @@ fn sxc(folder: &Path, args: &[&str]) -> Output {
         .stdin(Stdio::null())
         .output()
         .expect("sxc starts")
+}
+
+/// As [`sxc`], with something on stdin.
+fn fed(folder: &Path, args: &[&str], input: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sxc"));
+    command
+        .args(args)
+        .current_dir(folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().expect("sxc starts");
+    child.stdin.take().expect("a pipe").write_all(input.as_bytes()).expect("sxc reads it");
+    child.wait_with_output().expect("sxc ends")
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -178,6 +204,34 @@ fn every_answer_has_its_status_and_its_words() {
         (&["doc", "sofmax"], 2, "", "did you mean `softmax`?"),
         (&["doc", "matmul", "--json"], 0, "\"name\":\"matmul\"", ""),
         (&["completions", "bash"], 0, "_sxc()", ""),
+        (&["completions", "bash"], 0, "layer-norm", ""),
+        (&["completions", "zsh"], 0, "E-DIM-001", ""),
+        (&["check", "/dev/zero"], 1, "", "it is not a regular file"),
+        (&["check", "/dev/zero"], 1, "", "help: give what it holds on stdin, with `-` as the file"),
+        (&["check", "reader.sx"], 1, "", "`/dev/zero` cannot be read: its name does not end in `.sx`"),
+        (&["check", "reader.sx"], 1, "", "`pipe.sx` cannot be read: it is not a regular file"),
+        (&["check", "reader.sx"], 1, "", "`folder.sx` cannot be read: it is a folder"),
+        (&["check", "sparse.sx"], 1, "", "it has more than 64 MiB"),
+        (&["check", "unused.sx"], 0, "", "warning[W-GRAPH-001]: the input `y` is never used"),
+        (&["check", "unused.sx", "--json"], 0, "\"severity\":\"warning\"", ""),
+        (
+            &["check", "unused.sx", "--deny", "warnings"],
+            1,
+            "",
+            "0 errors, 1 warning, and warnings are denied",
+        ),
+        (&["build", "unused.sx", "--deny", "warnings"], 1, "", "warnings are denied"),
+        (&["ir", "unused.sx", "--deny", "warnings"], 1, "", "warnings are denied"),
+        (&["emit", "unused.sx", "--target", "msl", "-o", "k", "--deny", "warnings"], 1, "", "are denied"),
+        (&["eval", "unused.sx", "--deny", "warnings"], 1, "", "warnings are denied"),
+        (&["ir", "axis.sx"], 0, "axes V=#1", ""),
+        (&["build", "weight.sx", "--weights", "other.safetensors"], 1, "", "a key that is near is `layer.w`"),
+        (&["build", "weight.sx", "--weights", "other.safetensors"], 1, "", "used by no parameter: `layer.w`"),
+        (&["build", "weight.sx", "--weights", "w.npz"], 1, "", "safetensors.numpy"),
+        (&["build", "weight.sx", "--weights", "w.npy"], 1, "", "`w.npy` is a `.npy` array"),
+        (&["eval", "good.sx", "--inputs", "other.safetensors"], 1, "", "the file's `layer.w` are no inputs"),
+        (&["build", "-"], 2, "", "name it with `-o FILE.sxa`, or `-o -` for stdout"),
+        (&["build", "good.sx", "-o", "-", "--json"], 2, "", "leave `--json` out"),
         (&["init", "."], 1, "", "is not empty"),
     ];
     for (args, status, out, err) in cases {
@@ -278,11 +332,55 @@ fn two_files_with_one_weight_are_told() {
 #[test]
 fn code_is_written_a_file_a_kernel() {
     let folder = folder();
-    let output = sxc(folder.path(), &["emit", "good.sx", "--target", "wgsl", "-o", "kernels"]);
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    assert!(text(&output.stderr).contains("kernel"));
-    let graph = fs::read_dir(folder.path().join("kernels/double")).expect("a folder for the graph");
-    assert!(graph.count() > 0);
+    let mut counts = Vec::new();
+    for target in ["wgsl", "msl", "spirv"] {
+        let output = sxc(folder.path(), &["emit", "good.sx", "--target", target, "-o", target]);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let graph = fs::read_dir(folder.path().join(target).join("double")).expect("a folder for the graph");
+        let count = graph.count();
+        assert!(count > 0 && text(&output.stderr).contains(&format!("wrote {count} kernel")), "{target}");
+        counts.push(count);
+    }
+    assert_eq!(counts[0], counts[1]);
+    assert_eq!(counts[1], counts[2]);
+}
+
+/// `-` is stdin where a program is read, and stdout where something is written.
+#[test]
+fn programs_come_from_stdin_and_artifacts_go_to_stdout() {
+    let folder = folder();
+    let run = |args: &[&str], input: &str| {
+        let output = fed(folder.path(), args, input);
+        assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
+        output.stdout
+    };
+    assert!(text(&run(&["ir", "-"], GOOD)).starts_with("graph \"double\""));
+    assert_eq!(text(&run(&["eval", "-", "-i", "x=2:f32=1 2"], GOOD)), "out: [2] f32 = [2.0 4.0]\n");
+    assert_eq!(run(&["check", "-"], GOOD), b"");
+    run(&["emit", "-", "--target", "msl", "-o", "k"], GOOD);
+    run(&["check", "-"], "(import \"good.sx\") (defgraph g ((x [2])) (double x))");
+    let piped = run(&["build", "-", "-o", "-"], GOOD);
+    run(&["build", "-", "-o", "named.sxa"], GOOD);
+    assert!(piped == fs::read(folder.path().join("named.sxa")).expect("the artifact"), "the same bytes");
+    let wrong = fed(folder.path(), &["check", "-"], BAD);
+    assert!(text(&wrong.stderr).contains("--> stdin:2:3"), "{}", text(&wrong.stderr));
+}
+
+/// What an artifact holds does not depend on where its sources lie.
+#[test]
+fn the_same_sources_give_the_same_artifact_in_any_folder() {
+    let artifact = |folder: &Path, file: &str| {
+        let output = sxc(folder, &["build", file, "-o", "-"]);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        output.stdout
+    };
+    let (one, two) = (folder(), folder());
+    let here = artifact(one.path(), "importer.sx");
+    let path = two.path().join("importer.sx");
+    let there = artifact(one.path(), &path.to_string_lossy());
+    assert!(here == there, "the same bytes");
+    let words = String::from_utf8_lossy(&there).into_owned();
+    assert!(words.contains("\"file\":\"good.sx\"") && !words.contains(&*two.path().to_string_lossy()));
 }
 
 /// Every option that a `--help` lists stands on the page about the commands.

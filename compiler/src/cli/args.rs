@@ -92,7 +92,7 @@ pub enum Command {
 /// The program, and what is said about it on the command line.
 #[derive(Debug, Arguments)]
 pub struct Program {
-    /// The source file
+    /// The source file; `-` is stdin
     #[arg(value_name = "FILE.sx")]
     pub file: PathBuf,
     /// A size by name, also over a `defaxis`; repeatable
@@ -139,7 +139,7 @@ pub struct Build {
     /// The program.
     #[command(flatten)]
     pub program: Program,
-    /// The artifact; FILE.sxa if left out
+    /// The artifact; FILE.sxa if left out, `-` is stdout
     #[arg(short, long, value_name = "FILE.sxa")]
     pub output: Option<PathBuf>,
     /// Compile this graph alone; repeatable

@@ -16,22 +16,27 @@ use crate::driver;
 pub(super) fn run(args: &Build, terminal: &Terminal) -> Result<Exit, Failure> {
     let begun = Instant::now();
     let targets = targets(&args.targets, terminal)?;
+    let output = output(args)?;
     let Loaded { module, sources } = check::loaded(&args.program, &args.graphs, terminal)?;
-    terminal.detail(&format!("evaluated in {:?}", begun.elapsed()));
     let weights = check::weights(&module, &args.weights, &sources, terminal)?;
-    let compiled = match compile::compile(&module, &sources, &targets) {
+    let what = format!("compiling {}", super::terminal::counted(module.graphs.len(), "graph"));
+    let compiled = match terminal.during(&what, || compile::compile(&module, &sources, &targets)) {
         Ok(compiled) => compiled,
         Err(refused) => return Err(check::refused(refused, &sources, terminal)),
     };
-    terminal.detail(&format!("compiled in {:?}", begun.elapsed()));
 
-    let output = args.output.clone().unwrap_or_else(|| args.program.file.with_extension("sxa"));
-    spare_sources(args, &output, &sources)?;
     let contents = compiled.contents(&module, &weights.values);
-    let written = match args.external_weights {
+    if driver::is_stdin(&output) {
+        let bytes =
+            write::to_bytes(&contents).map_err(|error| Failure::new(Exit::Fault, error.to_string()))?;
+        terminal.bytes(&bytes)?;
+        return Ok(Exit::Done);
+    }
+    spare_sources(args, &output, &sources)?;
+    let written = terminal.during("writing the artifact", || match args.external_weights {
         true => write::to_file_and_weights(&output, &contents),
         false => write::to_file(&output, &contents),
-    };
+    });
     written.map_err(|error| Failure::new(Exit::Fault, error.to_string()).help("nothing was changed"))?;
     let names: Vec<&str> = compiled.targets.iter().map(|target| target.name()).collect();
     let graphs: Vec<&str> = module.graphs.iter().map(|graph| graph.name.as_str()).collect();
@@ -54,6 +59,25 @@ pub(super) fn run(args: &Build, terminal: &Terminal) -> Result<Exit, Failure> {
         begun.elapsed().as_secs_f64()
     ));
     Ok(Exit::Done)
+}
+
+/// Where the artifact goes: `-` is stdout.
+fn output(args: &Build) -> Result<PathBuf, Failure> {
+    let usage = |message: &str, help: &str| Err(Failure::new(Exit::Usage, message).help(help));
+    match &args.output {
+        Some(path) if driver::is_stdin(path) && args.json => {
+            usage("stdout cannot take the artifact and the JSON document", "leave `--json` out")
+        }
+        Some(path) if driver::is_stdin(path) && args.external_weights => {
+            usage("weights beside the artifact need its name", "name the artifact with `-o FILE.sxa`")
+        }
+        Some(path) => Ok(path.clone()),
+        None if driver::is_stdin(&args.program.file) => usage(
+            "the artifact of a program on stdin has no name",
+            "name it with `-o FILE.sxa`, or `-o -` for stdout",
+        ),
+        None => Ok(args.program.file.with_extension("sxa")),
+    }
 }
 
 /// Refuses to write an artifact or its weights over what they are made from.

@@ -33,7 +33,8 @@ pub(super) struct Loaded {
 /// Reads and evaluates a program that some command goes on with; of its graphs those in `graphs`, all where that is
 /// empty. Errors, denied warnings and a program without graphs end the command.
 pub(super) fn loaded(program: &Program, graphs: &[String], terminal: &Terminal) -> Result<Loaded, Failure> {
-    let checked = driver::check(&program.file, &program.dims, graphs)?;
+    let checked =
+        terminal.during("evaluating the program", || driver::check(&program.file, &program.dims, graphs))?;
     let fine = verdict(&checked.sink, program.deny) == Exit::Done;
     let Some(module) = checked.module.filter(|_| fine) else {
         told(&checked.sink, &checked.sources, program.deny, terminal);

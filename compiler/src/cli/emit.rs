@@ -9,7 +9,7 @@ use crate::driver;
 pub(super) fn run(args: &Emit, terminal: &Terminal) -> Result<Exit, Failure> {
     let ending = match args.target {
         Language::Wgsl => ".wgsl",
-        Language::Msl => ".msl",
+        Language::Msl => ".metal",
         Language::Spirv => ".spv",
     };
     let Loaded { module, sources } = check::loaded(&args.program, &args.graphs, terminal)?;

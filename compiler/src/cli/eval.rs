@@ -80,10 +80,15 @@ fn inputs(graph: &Graph, args: &Eval) -> Result<BTreeMap<String, Arc<Tensor>>, F
         })
         .collect();
     let mut given: BTreeMap<String, Value> = BTreeMap::new();
+    let mut unused = Vec::new();
     if let Some(path) = &args.inputs {
         // A file may serve several graphs: what this one does not take is left alone, as `sxrun` does.
         let names = tensor_file::names(path).map_err(fault)?;
-        for name in names.into_iter().filter(|name| wanted.contains_key(name.as_str())) {
+        for name in names {
+            if !wanted.contains_key(name.as_str()) {
+                unused.push(name);
+                continue;
+            }
             let value = Value::File { path: path.clone(), key: Some(name.clone()) };
             given.insert(name, value);
         }
@@ -105,14 +110,22 @@ fn inputs(graph: &Graph, args: &Eval) -> Result<BTreeMap<String, Arc<Tensor>>, F
     let missing: Vec<String> = wanted
         .iter()
         .filter(|(name, _)| !given.contains_key(**name))
-        .map(|(name, ty)| match ty.domain.shown(&ty.dims, &[]) {
-            Some(domain) => format!("`{name}` {ty} {domain}"),
-            None => format!("`{name}` {ty}"),
+        .map(|(name, ty)| {
+            let domain = ty.domain.shown(&ty.dims, &[]).map_or(String::new(), |domain| format!(" {domain}"));
+            let near = suggest::nearest_key(name, unused.iter().map(String::as_str));
+            let near = near.map_or(String::new(), |key| format!(" (the file has `{key}`)"));
+            format!("`{name}` {ty}{domain}{near}")
         })
         .collect();
     if !missing.is_empty() {
         let failure = Failure::new(Exit::Fault, format!("inputs without a value: {}", missing.join(", ")));
-        return Err(failure.help("give each by `--input NAME=VALUE`, or all by `--inputs FILE.npz`"));
+        return Err(match unused.as_slice() {
+            [] => failure.help("give each by `--input NAME=VALUE`, or all by `--inputs FILE.npz`"),
+            unused => {
+                let names = suggest::some_of(unused.iter().map(String::as_str));
+                failure.help(format!("the file's {names} are no inputs: give them the names of inputs, or each input by `--input NAME=VALUE`"))
+            }
+        });
     }
     let load = |(name, value): (String, Value)| {
         let ty = wanted[name.as_str()];

@@ -24,10 +24,10 @@ pub(super) fn run(args: &Fmt, terminal: &Terminal) -> Result<Exit, Failure> {
 }
 
 fn one(path: &Path, check: bool, terminal: &Terminal) -> Result<Exit, Failure> {
-    let piped = path == Path::new("-");
+    let piped = driver::is_stdin(path);
     let text = if piped { driver::stdin()? } else { driver::text(path)? };
     let (mut sources, mut sink) = (Sources::default(), Sink::default());
-    let name = if piped { "stdin".to_owned() } else { path.display().to_string() };
+    let name = driver::name(path);
     let file = sources.add(name.clone(), text.clone());
     let Ok(formatted) = syntax::format(&sources, file, &mut sink) else {
         terminal.diagnostics(&sink, &sources);

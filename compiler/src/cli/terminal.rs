@@ -1,6 +1,8 @@
 //! What a person sees: results on stdout, everything else on stderr, and the exit status.
 
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
@@ -36,7 +38,7 @@ impl Terminal {
 
     /// Prints a result that may not be text.
     pub fn bytes(&self, bytes: &[u8]) -> Result<(), Failure> {
-        let mut out = AutoStream::new(std::io::stdout().lock(), self.choice);
+        let mut out = std::io::stdout().lock();
         match out.write_all(bytes).and_then(|()| out.flush()) {
             // Whoever reads has read enough.
             Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
@@ -57,6 +59,33 @@ impl Terminal {
         if self.verbose {
             self.say(&format!("{text}\n"));
         }
+    }
+
+    /// Does what may take long. On a terminal a line says so while it lasts, from the first second on.
+    pub fn during<T>(&self, what: &str, work: impl FnOnce() -> T) -> T {
+        const SOON: Duration = Duration::from_secs(1);
+        let begun = Instant::now();
+        if self.quiet || !std::io::stderr().is_terminal() {
+            let result = work();
+            self.detail(&format!("{what}: {:.1} s", begun.elapsed().as_secs_f64()));
+            return result;
+        }
+        let (working, done) = mpsc::channel::<()>();
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                let mut shown = false;
+                while done.recv_timeout(SOON) == Err(RecvTimeoutError::Timeout) {
+                    self.say(&format!("\r{what}: {} s", begun.elapsed().as_secs()));
+                    shown = true;
+                }
+                if shown {
+                    self.say("\r\x1b[K");
+                }
+            });
+            let result = work();
+            drop(working);
+            result
+        })
     }
 
     /// Tells why the command failed.

@@ -9,6 +9,8 @@ pub mod suggest;
 pub use code::Code;
 pub use source::{FileId, Sources, Span};
 
+use std::collections::HashSet;
+
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
@@ -20,7 +22,7 @@ pub enum Severity {
 
 /// One diagnostic. `message` alone makes sense; lower case, no full stop, names in backticks where they
 /// are not operands' types.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Diagnostic {
     /// The code, which carries the severity.
     pub code: Code,
@@ -35,7 +37,7 @@ pub struct Diagnostic {
 }
 
 /// A `note:` of a diagnostic.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Note {
     /// What it says.
     pub text: String,
@@ -75,29 +77,32 @@ pub struct Reported(());
 
 /// Where diagnostics go.
 #[derive(Debug, Default)]
-pub struct Sink(Vec<Diagnostic>);
+pub struct Sink {
+    diagnostics: Vec<Diagnostic>,
+    told: HashSet<Diagnostic>,
+}
 
 impl Sink {
     /// Records a diagnostic, once however often it is reported.
     pub fn report(&mut self, diagnostic: Diagnostic) -> Reported {
-        if !self.0.contains(&diagnostic) {
-            self.0.push(diagnostic);
+        if self.told.insert(diagnostic.clone()) {
+            self.diagnostics.push(diagnostic);
         }
         Reported(())
     }
 
     /// Records everything that `other` holds; proof of it, if that was anything.
     pub fn report_all(&mut self, other: Sink) -> Option<Reported> {
-        other.0.into_iter().map(|diagnostic| self.report(diagnostic)).last()
+        other.diagnostics.into_iter().map(|diagnostic| self.report(diagnostic)).last()
     }
 
     /// Everything reported so far, in order.
     pub fn diagnostics(&self) -> &[Diagnostic] {
-        &self.0
+        &self.diagnostics
     }
 
     /// How many errors and how many warnings there are.
     pub fn count(&self, severity: Severity) -> usize {
-        self.0.iter().filter(|d| d.code.severity() == severity).count()
+        self.diagnostics.iter().filter(|d| d.code.severity() == severity).count()
     }
 }

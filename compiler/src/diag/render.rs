@@ -111,8 +111,7 @@ impl Pen<'_> {
     fn snippet(&mut self, span: Span, accent: Style) {
         let text = self.sources.text(span.file);
         let start = span.start as usize;
-        let line_start = text[..start].rfind('\n').map_or(0, |i| i + 1);
-        let line = text[line_start..].lines().next().unwrap_or("");
+        let (line_start, line) = self.sources.line(span.file, span.start);
         let line_end = line_start + line.len();
         let start = start.min(line_end);
         let end = (span.end as usize).clamp(start, line_end);

@@ -39,18 +39,35 @@ pub struct Sources(Vec<Source>);
 struct Source {
     name: String,
     text: String,
+    /// The offset at which each line begins.
+    lines: Vec<u32>,
+    /// Whether each character is one byte.
+    ascii: bool,
     library: bool,
+}
+
+impl Source {
+    fn new(name: String, text: String, library: bool) -> Source {
+        let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        let lines = std::iter::once(0).chain(ends.map(|(at, _)| at as u32 + 1)).collect();
+        Source { lines, ascii: text.is_ascii(), name, text, library }
+    }
+
+    /// The line of an offset, from 0.
+    fn line(&self, offset: u32) -> usize {
+        self.lines.partition_point(|start| *start <= offset) - 1
+    }
 }
 
 impl Sources {
     /// Adds a file of the user's.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> FileId {
-        self.push(Source { name: name.into(), text: text.into(), library: false })
+        self.push(Source::new(name.into(), text.into(), false))
     }
 
     /// Adds a file of the library's: its lines appear only in notes.
     pub fn add_library(&mut self, name: impl Into<String>, text: impl Into<String>) -> FileId {
-        self.push(Source { name: name.into(), text: text.into(), library: true })
+        self.push(Source::new(name.into(), text.into(), true))
     }
 
     fn push(&mut self, source: Source) -> FileId {
@@ -102,11 +119,75 @@ impl Sources {
 
     /// Where the byte at `offset` is.
     pub fn position(&self, file: FileId, offset: u32) -> Position {
-        let before = &self.text(file)[..offset as usize];
-        let line_start = before.rfind('\n').map_or(0, |i| i + 1);
-        Position {
-            line: before.matches('\n').count() as u32 + 1,
-            column: before[line_start..].chars().count() as u32 + 1,
+        let source = &self.0[file.0 as usize];
+        let line = source.line(offset);
+        let before = source.lines[line] as usize..offset as usize;
+        let letters = if source.ascii { before.len() } else { source.text[before].chars().count() };
+        Position { line: line as u32 + 1, column: letters as u32 + 1 }
+    }
+
+    /// The line that an offset is in, without its end, and where it begins.
+    pub fn line(&self, file: FileId, offset: u32) -> (usize, &str) {
+        let source = &self.0[file.0 as usize];
+        let line = source.line(offset);
+        let start = source.lines[line] as usize;
+        let end = source.lines.get(line + 1).map_or(source.text.len(), |next| *next as usize - 1);
+        let text = &source.text[start..end];
+        (start, text.strip_suffix('\r').unwrap_or(text))
+    }
+
+    /// The file's name for artifacts, which do not depend on where the sources lie: relative to the folder of the
+    /// program's own file.
+    pub fn label(&self, file: FileId) -> String {
+        let source = &self.0[file.0 as usize];
+        match self.0.iter().find(|source| !source.library) {
+            Some(root) if !source.library => relative(&root.name, &source.name),
+            _ => source.name.clone(),
+        }
+    }
+}
+
+/// `path` as seen from the folder of the file `root`.
+fn relative(root: &str, path: &str) -> String {
+    let separator = |c: char| c == '/' || c == '\\';
+    let folder: Vec<&str> = root.split(separator).collect();
+    let folder = &folder[..folder.len() - 1];
+    let parts: Vec<&str> = path.split(separator).collect();
+    let common = folder.iter().zip(&parts).take_while(|(a, b)| a == b).count();
+    let up = std::iter::repeat_n("..", folder.len() - common);
+    up.chain(parts[common..].iter().copied()).collect::<Vec<_>>().join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_count_lines_and_letters() {
+        let mut sources = Sources::default();
+        let file = sources.add("a.sx", "ab\n\n\u{65e5}x\r\nlast");
+        let at = |offset| {
+            let Position { line, column } = sources.position(file, offset);
+            (line, column, sources.line(file, offset).1)
+        };
+        assert_eq!(at(0), (1, 1, "ab"));
+        assert_eq!(at(2), (1, 3, "ab"));
+        assert_eq!(at(3), (2, 1, ""));
+        assert_eq!(at(7), (3, 2, "\u{65e5}x"));
+        assert_eq!(at(14), (4, 5, "last"));
+    }
+
+    #[test]
+    fn labels_are_relative_to_the_program() {
+        for (root, path, expected) in [
+            ("main.sx", "main.sx", "main.sx"),
+            ("/a/b/main.sx", "/a/b/main.sx", "main.sx"),
+            ("/a/b/main.sx", "/a/b/sub/c.sx", "sub/c.sx"),
+            ("/a/b/main.sx", "/a/c.sx", "../c.sx"),
+            ("dir/main.sx", "lib.sx", "../lib.sx"),
+            ("stdin", "sub/c.sx", "sub/c.sx"),
+        ] {
+            assert_eq!(relative(root, path), expected, "{root} {path}");
         }
     }
 }

@@ -23,6 +23,24 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
+/// Names in backticks, the first few of them: `` `a`, `b` and 3 more``.
+pub fn some_of<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
+    const SHOWN: usize = 5;
+    let more = match names.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let shown: Vec<String> = names.take(SHOWN).map(|name| format!("`{name}`")).collect();
+    shown.join(", ") + &more
+}
+
+/// The candidate that is `name` in another scope, `encoder.w` for `w` or the other way round, or else the nearest.
+pub fn nearest_key<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str> + Clone) -> Option<&'a str> {
+    let ends = |long: &str, short: &str| long.strip_suffix(short).is_some_and(|scope| scope.ends_with('.'));
+    let mut scoped = candidates.clone().into_iter().filter(|key| ends(key, name) || ends(name, key));
+    scoped.next().or_else(|| nearest(name, candidates))
+}
+
 /// How many letters differ; case, and `_` for `-`, count for nothing.
 fn distance(a: &str, b: &str) -> usize {
     let plain = |text: &str| text.to_lowercase().replace('_', "-");

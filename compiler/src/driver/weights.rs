@@ -1,6 +1,7 @@
 //! The values of a program's parameters: from safetensors files, or made as the program says.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -8,6 +9,7 @@ use sx_artifact::dtype::DType;
 use sx_artifact::tensor::{Data, Tensor};
 use sx_artifact::tensor_file::{self, Mismatch, Rounding, Want, safetensors};
 
+use crate::diag::suggest::{nearest_key, some_of};
 use crate::diag::{Code, Diagnostic, Sink};
 use crate::driver;
 use crate::eval::{Init, ParamDecl};
@@ -32,6 +34,7 @@ pub fn values(params: &[ParamDecl], files: &[PathBuf], sink: &mut Sink) -> Resul
     let (mut seen, mut twice) = (BTreeMap::new(), Vec::new());
     for path in files {
         let failed = |error: sx_artifact::tensor_file::Error| Failure::new(Exit::Fault, error.to_string());
+        of_known_format(path)?;
         let file = safetensors::File::open(path).map_err(failed)?;
         for (key, raw) in file.tensors().map_err(failed)? {
             let Some(param) = params.iter().find(|param| param.name == key) else {
@@ -71,7 +74,11 @@ pub fn values(params: &[ParamDecl], files: &[PathBuf], sink: &mut Sink) -> Resul
             Some(tensor) => _ = values.insert(param.name.clone(), Arc::new(tensor)),
             None => {
                 let ty = crate::ir::Type::plain(param.dtype, &shape(param));
-                let words = format!("`{}` {} has no value", param.name, ty.shown(&[]));
+                let near = match nearest_key(&param.name, unused.iter().map(String::as_str)) {
+                    Some(key) => format!("; a key that is near is `{key}`"),
+                    None => String::new(),
+                };
+                let words = format!("`{}` {} has no value{near}", param.name, ty.shown(&[]));
                 wrong.insert(param.name.clone(), words);
             }
         }
@@ -82,11 +89,17 @@ pub fn values(params: &[ParamDecl], files: &[PathBuf], sink: &mut Sink) -> Resul
             n => format!("{n} parameters have no value that fits"),
         };
         let list: Vec<String> = wrong.into_values().collect();
-        let diagnostic = Diagnostic::new(Code::ParamValue, first.origin, message).note(list.join("\n"));
-        sink.report(
-            diagnostic
-                .help("give their values by `--weights FILE.safetensors`, or an `:init` in the program"),
-        );
+        let mut diagnostic = Diagnostic::new(Code::ParamValue, first.origin, message).note(list.join("\n"));
+        if let Some(unused) = told(&unused) {
+            diagnostic = diagnostic.note(unused);
+        }
+        let help = match files {
+            [] => "give their values by `--weights FILE.safetensors`, or an `:init` in the program",
+            _ => {
+                "give the tensors of the files the names and types of the parameters, scopes included, or the parameters an `:init`"
+            }
+        };
+        sink.report(diagnostic.help(help));
         return Err(Failure::told());
     }
     Ok(Weights { values, unused: told(&unused), twice })
@@ -136,12 +149,33 @@ fn repeated(element: &Tensor, shape: &[u64]) -> Tensor {
 }
 
 fn told(unused: &BTreeSet<String>) -> Option<String> {
-    const SHOWN: usize = 5;
-    let names: Vec<String> = unused.iter().take(SHOWN).map(|key| format!("`{key}`")).collect();
-    let more = match unused.len().saturating_sub(SHOWN) {
-        0 => String::new(),
-        n => format!(" and {n} more"),
-    };
     let verb = if unused.len() == 1 { "a key of the weights is" } else { "keys of the weights are" };
-    (!unused.is_empty()).then(|| format!("{verb} used by no parameter: {}{more}", names.join(", ")))
+    let names = some_of(unused.iter().map(String::as_str));
+    (!unused.is_empty()).then(|| format!("{verb} used by no parameter: {names}"))
+}
+
+/// Refuses other files than safetensors by what they begin with.
+fn of_known_format(path: &Path) -> Result<(), Failure> {
+    let mut head = [0; 6];
+    // What cannot be read is told where it is read.
+    let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut head));
+    let (what, by) = match &head {
+        _ if read.is_err() => return Ok(()),
+        b"\x93NUMPY" => {
+            ("a `.npy` array", "save_file({\"NAME\": numpy.load(\"FILE.npy\")}, \"FILE.safetensors\")")
+        }
+        [b'P', b'K', 3, 4, ..] if path.extension().is_some_and(|end| end == "npz") => {
+            ("a `.npz` archive", "save_file(dict(numpy.load(\"FILE.npz\")), \"FILE.safetensors\")")
+        }
+        [b'P', b'K', 3, 4, ..] => (
+            "a zip archive, such as a checkpoint of PyTorch",
+            "save_file(torch.load(\"FILE\"), \"FILE.safetensors\")",
+        ),
+        [b'G', b'G', b'U', b'F', ..] => ("a GGUF file", "save_file(tensors, \"FILE.safetensors\")"),
+        _ => return Ok(()),
+    };
+    let library = if by.contains("torch.load") { "torch" } else { "numpy" };
+    let message = format!("`{}` is {what}, and weights are read from `.safetensors` files", path.display());
+    Err(Failure::new(Exit::Fault, message)
+        .help(format!("convert it with Python's `safetensors.{library}`: `{by}`")))
 }

@@ -1,6 +1,5 @@
 //! Dropping without recursion: a program may nest values and scopes as deeply as its steps allow.
 
-use super::scope::Env;
 use super::value::{Slot, Value};
 use std::cell::RefCell;
 
@@ -12,9 +11,6 @@ pub(super) enum Buried {
     /// A variable.
     #[allow(dead_code, reason = "it is held to be dropped")]
     Slot(Slot),
-    /// The frames behind a frame.
-    #[allow(dead_code, reason = "it is held to be dropped")]
-    Env(Env),
 }
 
 thread_local! {

@@ -234,7 +234,7 @@ impl Plan<'_> {
         let position = self.sources.position(span.file, span.start);
         self.program.origins.push(Origin {
             operation: key.1.clone(),
-            file: self.sources.name(span.file).to_owned(),
+            file: self.sources.label(span.file),
             line: position.line,
             column: position.column,
         });

@@ -66,7 +66,7 @@ impl Printer<'_> {
         self.line(depth, &format!("graph {:?} ({})", graph.name, inputs.join(" ")));
         if depth == 0 && !self.axes.is_empty() {
             let axes: Vec<String> =
-                self.axes.iter().map(|axis| format!("{}={}", self.axis(axis), axis.id)).collect();
+                self.axes.iter().map(|axis| format!("{}=#{}", self.axis(axis), axis.id)).collect();
             self.line(1, &format!("axes {}", axes.join(" ")));
         }
         for id in graph.ids() {

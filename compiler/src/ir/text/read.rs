@@ -102,7 +102,8 @@ impl<'t> Reader<'t> {
     fn declare(&mut self, line: &mut Cursor<'t>) -> Read<()> {
         while !line.rest.is_empty() {
             let word = line.word();
-            let (shown, id) = word.rsplit_once('=').ok_or("an axis is written NAME=NUMBER")?;
+            let (shown, id) = word.rsplit_once('=').ok_or("an axis is written NAME=#NUMBER")?;
+            let id = id.trim_start_matches('#');
             let name = shown.split_once('#').map_or(shown, |(name, _)| name);
             self.axes.insert(shown.to_owned(), Axis { id: parsed(id)?, name: name.into() });
         }
