@@ -110,12 +110,6 @@ fn score(
         };
         values.push(value);
     }
-    if walk.is_large()
-        && let Some(&other) = others.iter().max_by_key(|other| walk.analysis.inlined(**other))
-        && walk.analysis.inlined(other) > 1
-    {
-        return Err(Retry::Store(behind_views(walk, other)));
-    }
     Ok(values[region.outputs[0].value.node.0 as usize])
 }
 

@@ -11,6 +11,8 @@ use sx_artifact::scalar::ScalarFn;
 #[derive(Clone, Debug, Default)]
 pub struct BodyBuilder {
     insts: Vec<Inst>,
+    /// How many of them are loads.
+    loads: usize,
     regs: Vec<ScalarType>,
     known: HashMap<Inst, Val>,
 }
@@ -22,6 +24,7 @@ impl BodyBuilder {
             return val;
         }
         let val = Val(self.insts.len() as u32);
+        self.loads += usize::from(matches!(inst, Inst::Load { .. }));
         self.insts.push(inst.clone());
         self.regs.push(reg);
         self.known.insert(inst, val);
@@ -45,7 +48,7 @@ impl BodyBuilder {
 
     /// How many loads there are.
     pub fn loads(&self) -> usize {
-        self.insts.iter().filter(|inst| matches!(inst, Inst::Load { .. })).count()
+        self.loads
     }
 
     /// A constant.

@@ -7,9 +7,13 @@
 use super::analysis::{Analysis, Answers, Facts, MOST_READS, is_source};
 use super::lower::{Lowered, Retry, lower};
 use crate::ir::{Graph, Value};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
+use sx_artifact::kernel::{Body, Inst, KernelKind};
 
+/// How often grouping begins anew with what was found to be missing. It nearly always ends after two rounds; the kernels
+/// of any round are right.
+const ROUNDS: usize = 8;
 /// How many results of lowering one root are remembered: what is stored is tried, and some of it taken back.
 const REMEMBERED: usize = 4;
 
@@ -33,56 +37,71 @@ pub fn kernels(graph: &Graph) -> Groups<'_> {
     let known = graph.ids().map(|_| Vec::new()).collect();
     let mut memory = Memory { graph, known };
     let mut forced = BTreeSet::new();
+    let mut round = 0;
     let (mut analysis, mut kernels) = loop {
-        let analysis = Analysis::new(&facts, &forced);
-        let (kernels, missing) = memory.lower_all(&analysis);
-        if missing.is_empty() {
+        let mut analysis = Analysis::new(&facts, &forced);
+        let (kernels, missing) = memory.lower_all(&mut analysis);
+        round += 1;
+        if missing.is_empty() || round == ROUNDS {
             break (analysis, kernels);
         }
-        let before = forced.len();
         forced.extend(missing);
-        assert!(forced.len() > before, "only what is not stored is missing: {}", graph.name);
     };
-    // What was stored before its surroundings were may be needed no longer.
-    let mut readers = readers_of(&kernels, &analysis);
-    for value in forced.clone().into_iter().rev() {
-        forced.remove(&value);
-        let fewer = Analysis::new(&facts, &forced);
-        // The kernels that read it are asked first: nearly always one of them says that it is needed.
-        let needed = readers.get(&value).into_iter().flatten().any(|&reader| memory.lacks(&fewer, reader));
-        let better = if needed { None } else { memory.lower_in_fewer(&fewer, kernels.len()) };
-        match better {
-            Some(better) => {
-                (analysis, kernels) = (fewer, better);
-                readers = readers_of(&kernels, &analysis);
-            }
-            None => {
-                forced.insert(value);
-            }
-        }
-    }
+    memory.inline(&mut analysis, &mut kernels, &forced);
     let place = |lowered: Rc<Lowered>| {
         let mut lowered = Lowered::clone(&lowered);
         lowered.reads = lowered.reads.iter().map(|&v| analysis.storage(v)).collect();
         lowered
     };
-    kernels.sort_by_key(|(root, _)| *root);
-    let kernels = kernels.into_iter().map(|(_, lowered)| place(lowered)).collect();
+    let kernels = kernels.into_values().map(place).collect();
     Groups { kernels, analysis }
 }
 
-/// The kernels of the values that are stored.
-type Kernels = Vec<(Value, Rc<Lowered>)>;
+/// The kernels of the values that are stored, operands before users.
+type Kernels = BTreeMap<Value, Rc<Lowered>>;
 
-/// Which kernels read each value.
-fn readers_of(kernels: &Kernels, analysis: &Analysis<'_>) -> HashMap<Value, Vec<Value>> {
-    let mut readers: HashMap<Value, Vec<Value>> = HashMap::new();
-    for (root, lowered) in kernels {
+/// The kernels that read each value.
+struct Readers(HashMap<Value, BTreeSet<Value>>);
+
+impl Readers {
+    fn new(kernels: &Kernels, analysis: &Analysis<'_>) -> Readers {
+        let mut readers = Readers(HashMap::new());
+        kernels.iter().for_each(|(root, lowered)| readers.add(*root, lowered, analysis));
+        readers
+    }
+
+    fn add(&mut self, root: Value, lowered: &Lowered, analysis: &Analysis<'_>) {
         for &read in &lowered.reads {
-            readers.entry(analysis.storage(read)).or_default().push(*root);
+            self.0.entry(analysis.storage(read)).or_default().insert(root);
         }
     }
-    readers
+
+    fn remove(&mut self, root: Value, lowered: &Lowered, analysis: &Analysis<'_>) {
+        for &read in &lowered.reads {
+            self.0.entry(analysis.storage(read)).or_default().remove(&root);
+        }
+    }
+
+    /// Puts `new` in place of the kernel of `root`.
+    fn replace(
+        &mut self,
+        kernels: &mut Kernels,
+        root: Value,
+        new: Option<Rc<Lowered>>,
+        analysis: &Analysis<'_>,
+    ) {
+        if let Some(old) = kernels.remove(&root) {
+            self.remove(root, &old, analysis);
+        }
+        if let Some(new) = new {
+            self.add(root, &new, analysis);
+            kernels.insert(root, new);
+        }
+    }
+
+    fn of(&self, value: Value) -> Vec<Value> {
+        self.0.get(&value).into_iter().flatten().copied().collect()
+    }
 }
 
 /// What lowering a root gave, with what it relied on.
@@ -99,66 +118,79 @@ struct Memory<'a> {
 }
 
 impl Memory<'_> {
-    /// Lowers what the outputs need. Gives the kernels, and what else must be stored.
-    fn lower_all(&mut self, analysis: &Analysis<'_>) -> (Kernels, Vec<Value>) {
-        let mut missing = Vec::new();
-        let kernels = self.walk(analysis, |_, value| {
-            missing.extend(value);
-            true
-        });
+    /// Lowers what the outputs need, root after root. What a root cannot compute in place is stored at once, and is a
+    /// root itself. Gives the kernels, and what was stored that way.
+    fn lower_all(&mut self, analysis: &mut Analysis<'_>) -> (Kernels, Vec<Value>) {
+        let (mut kernels, mut missing) = (Kernels::new(), Vec::new());
+        let mut waiting: Vec<Value> =
+            self.graph.outputs.iter().map(|output| analysis.storage(output.value)).collect();
+        while let Some(root) = waiting.pop() {
+            if !analysis.is_stored(root) || kernels.contains_key(&root) {
+                continue;
+            }
+            let lowered = loop {
+                let lacking = match self.lower(analysis, root) {
+                    Ok(lowered) if lowered.reads.len() <= MOST_READS => break lowered,
+                    Ok(lowered) => match analysis.most_reads_below(root, &lowered.reads) {
+                        Some(value) => value,
+                        None => break lowered,
+                    },
+                    Err(value) => value,
+                };
+                analysis.set_stored(lacking, true);
+                missing.push(lacking);
+            };
+            waiting.extend(lowered.reads.iter().map(|&read| analysis.storage(read)));
+            kernels.insert(root, lowered);
+        }
         (kernels, missing)
     }
 
-    /// Lowers what the outputs need, if that takes fewer than `most` kernels and nothing else must be stored.
-    fn lower_in_fewer(&mut self, analysis: &Analysis<'_>, most: usize) -> Option<Kernels> {
-        let mut fewer = true;
-        let kernels = self.walk(analysis, |count, value| {
-            fewer = count < most && value.is_none();
-            fewer
-        });
-        fewer.then_some(kernels)
+    /// Computes in place again what was stored before its surroundings were: each value that one kernel alone reads,
+    /// or that is cheap, is tried. What no kernel reads any more goes.
+    fn inline(&mut self, analysis: &mut Analysis<'_>, kernels: &mut Kernels, forced: &BTreeSet<Value>) {
+        let outputs: HashSet<Value> =
+            self.graph.outputs.iter().map(|output| analysis.storage(output.value)).collect();
+        let mut readers = Readers::new(kernels, analysis);
+        let candidates: Vec<Value> =
+            kernels.keys().rev().filter(|value| !outputs.contains(value)).copied().collect();
+        for value in candidates {
+            let users = readers.of(value);
+            let single = |root: &Value| reads_once(&kernels[root], value, analysis);
+            let wanted = forced.contains(&value) || users.iter().all(single);
+            if !wanted || !analysis.may_be_inlined(value, users.len()) {
+                continue;
+            }
+            analysis.set_stored(value, false);
+            let Some(lowered) = self.lower_each(analysis, kernels, &users) else {
+                analysis.set_stored(value, true);
+                continue;
+            };
+            readers.replace(kernels, value, None, analysis);
+            for (user, new) in users.into_iter().zip(lowered) {
+                readers.replace(kernels, user, Some(new), analysis);
+            }
+        }
     }
 
-    /// Whether a root that is still stored cannot be lowered until something else is stored.
-    fn lacks(&mut self, analysis: &Analysis<'_>, root: Value) -> bool {
-        analysis.is_stored(root) && self.lower(analysis, root).is_err()
-    }
-
-    /// Lowers root after root, from the outputs down. `go_on` is told how many there are so far and what must be
-    /// stored instead of being computed in place, and says whether to go on.
-    fn walk(
+    /// The kernels of all roots, if each can be lowered from what is there.
+    fn lower_each(
         &mut self,
         analysis: &Analysis<'_>,
-        mut go_on: impl FnMut(usize, Option<Value>) -> bool,
-    ) -> Kernels {
-        let mut found = Vec::new();
-        let mut waiting = Vec::new();
-        let mut seen = vec![false; self.known.len()];
-        let mut wait = |waiting: &mut Vec<Value>, v: Value| {
-            if analysis.is_stored(v) && !std::mem::replace(&mut seen[v.node.0 as usize], true) {
-                waiting.push(v);
-            }
+        kernels: &Kernels,
+        roots: &[Value],
+    ) -> Option<Vec<Rc<Lowered>>> {
+        let there = |read: &Value| {
+            let storage = analysis.storage(*read);
+            is_source(self.graph, storage) || kernels.contains_key(&storage)
         };
-        for output in &self.graph.outputs {
-            wait(&mut waiting, analysis.storage(output.value));
+        let fits =
+            |lowered: &Rc<Lowered>| lowered.reads.len() <= MOST_READS && lowered.reads.iter().all(there);
+        let mut lowered = Vec::with_capacity(roots.len());
+        for &root in roots {
+            lowered.push(self.lower(analysis, root).ok().filter(fits)?);
         }
-        while let Some(root) = waiting.pop() {
-            let missing = match self.lower(analysis, root) {
-                Ok(lowered) => {
-                    for &read in &lowered.reads {
-                        wait(&mut waiting, analysis.storage(read));
-                    }
-                    let many = lowered.reads.len() > MOST_READS;
-                    found.push((root, lowered));
-                    if many { analysis.most_reads_below(root) } else { None }
-                }
-                Err(value) => Some(value),
-            };
-            if !go_on(found.len(), missing) {
-                break;
-            }
-        }
-        found
+        Some(lowered)
     }
 
     /// The kernel of a root, or what must be stored first.
@@ -191,4 +223,22 @@ fn storable(graph: &Graph, analysis: &Analysis<'_>, root: Value, wanted: Value) 
     let operands = graph.node(root.node).args.iter().copied().filter(computed);
     let costliest = operands.max_by_key(|&operand| analysis.cost(operand));
     costliest.unwrap_or_else(|| unreachable!("{:?} of stored operands is a kernel", graph.node(root.node).op))
+}
+
+/// Whether a kernel reads `value` at one position only, so that computing it there is no repetition.
+fn reads_once(lowered: &Lowered, value: Value, analysis: &Analysis<'_>) -> bool {
+    let is_value =
+        |arg: u32| lowered.reads.get(arg as usize).is_some_and(|&read| analysis.storage(read) == value);
+    let loads = bodies(&lowered.kernel.kind).into_iter().flat_map(|body| &body.insts);
+    loads.filter(|inst| matches!(inst, Inst::Load { access, .. } if is_value(access.arg))).count() == 1
+}
+
+fn bodies(kind: &KernelKind) -> Vec<&Body> {
+    match kind {
+        KernelKind::Loop(l) => vec![&l.body],
+        KernelKind::Contraction(c) => vec![&c.lhs.body, &c.rhs.body, &c.epilogue],
+        KernelKind::Attention(a) => {
+            vec![&a.query.body, &a.key.body, &a.value.body, &a.score.body, &a.epilogue]
+        }
+    }
 }

@@ -1,53 +1,67 @@
 //! Lifetimes and slots: intermediates that are never live together share a buffer.
 
+use std::collections::BTreeSet;
 use sx_artifact::program::{Program, Role, Step};
 
 /// Gives each intermediate a slot. Slots are buffers of their own: WebGPU forbids one buffer to be read and
 /// written in one dispatch, even in disjoint windows.
 pub fn share(program: &mut Program) {
     let last_use = last_uses(program);
-    let mut slots: Vec<Slot> = Vec::new();
+    let mut slots = Slots::default();
     let mut given: Vec<Option<u32>> = vec![None; program.resources.len()];
     for (step, resource) in writes(program) {
         let Role::Scratch { .. } = program.resources[resource as usize].role else { continue };
         let bytes = program.resources[resource as usize].bytes();
-        let slot = choose(&mut slots, step, bytes);
-        slots[slot].free_after = last_use[resource as usize].max(step);
-        given[resource as usize] = Some(slot as u32);
+        let free_after = last_use[resource as usize].max(step);
+        given[resource as usize] = Some(slots.choose(step, bytes, free_after));
     }
+    let mut sizes = slots.sizes;
     for (resource, slot) in program.resources.iter_mut().zip(given) {
         let bytes = resource.bytes();
         let Role::Scratch { slot: place } = &mut resource.role else { continue };
         // One of no elements is written by no launch: it has a slot of its own, of no bytes.
         *place = slot.unwrap_or_else(|| {
-            slots.push(Slot { bytes, free_after: usize::MAX });
-            slots.len() as u32 - 1
+            sizes.push(bytes);
+            sizes.len() as u32 - 1
         });
     }
-    program.slots = slots.iter().map(|slot| slot.bytes).collect();
+    program.slots = sizes;
 }
 
-struct Slot {
-    bytes: u64,
-    /// The last step that uses what is in it.
-    free_after: usize,
+/// The slots while a program is walked.
+#[derive(Default)]
+struct Slots {
+    /// Bytes of each.
+    sizes: Vec<u64>,
+    /// Those in use, by the last step that uses what is in them.
+    busy: BTreeSet<(usize, u32)>,
+    /// Those that are free, by their bytes.
+    free: BTreeSet<(u64, u32)>,
 }
 
-/// The free slot that fits best: the smallest that is large enough, else the largest, which grows.
-fn choose(slots: &mut Vec<Slot>, step: usize, bytes: u64) -> usize {
-    let free = |slot: &Slot| slot.free_after < step;
-    let fitting =
-        slots.iter().enumerate().filter(|(_, s)| free(s) && s.bytes >= bytes).min_by_key(|(_, s)| s.bytes);
-    if let Some((at, _)) = fitting {
-        return at;
+impl Slots {
+    /// The free slot that fits best, in use from `step` to `free_after`: the smallest that is large enough, else the
+    /// largest, which grows.
+    fn choose(&mut self, step: usize, bytes: u64, free_after: usize) -> u32 {
+        while let Some(&(last, slot)) = self.busy.first().filter(|(last, _)| *last < step) {
+            self.busy.remove(&(last, slot));
+            self.free.insert((self.sizes[slot as usize], slot));
+        }
+        let fitting = self.free.range((bytes, 0)..).next().or(self.free.last()).copied();
+        let slot = match fitting {
+            Some(found) => {
+                self.free.remove(&found);
+                self.sizes[found.1 as usize] = found.0.max(bytes);
+                found.1
+            }
+            None => {
+                self.sizes.push(bytes);
+                self.sizes.len() as u32 - 1
+            }
+        };
+        self.busy.insert((free_after, slot));
+        slot
     }
-    let largest = slots.iter().enumerate().filter(|(_, s)| free(s)).max_by_key(|(_, s)| s.bytes);
-    if let Some((at, _)) = largest {
-        slots[at].bytes = bytes;
-        return at;
-    }
-    slots.push(Slot { bytes, free_after: 0 });
-    slots.len() - 1
 }
 
 /// Each resource that a step writes, in order.

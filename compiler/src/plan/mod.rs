@@ -9,8 +9,9 @@ use crate::diag::{Sources, Span};
 use crate::ir::{Graph, NodeId, Op, OriginId, Value, op};
 use crate::kernel::group::Groups;
 use crate::kernel::lower::Lowered;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use sx_artifact::kernel::Kernel;
 use sx_artifact::program::{Binding, Encoding, Launch, Origin, Program, Resource, Role, Site, Step};
 use sx_artifact::tensor::Tensor;
 
@@ -70,6 +71,7 @@ pub fn plan(grouped: &Grouped<'_>, sources: &Sources) -> Planned {
         origin_spans: Vec::new(),
         resource_of: HashMap::new(),
         origin_of: HashMap::new(),
+        kernel_of: HashMap::new(),
         taken: HashMap::new(),
     };
     plan.inputs();
@@ -99,6 +101,8 @@ struct Plan<'a> {
     origin_spans: Vec<Span>,
     resource_of: HashMap<Value, u32>,
     origin_of: HashMap<(OriginId, String), u32>,
+    /// The kernels there are: their names are left empty.
+    kernel_of: HashMap<Kernel, u32>,
     /// The names of kernels, and the last number that was put after each.
     taken: HashMap<String, u32>,
 }
@@ -134,14 +138,17 @@ impl Plan<'_> {
     /// or that another output is already.
     fn outputs(&mut self, grouped: &Grouped<'_>) -> Vec<(Value, u32)> {
         let mut copies = Vec::new();
+        let traced: HashMap<&str, Value> =
+            grouped.traced.outputs.iter().map(|output| (output.name.as_str(), output.value)).collect();
+        let computed: HashSet<Value> =
+            grouped.groups.kernels.iter().flat_map(|kernel| &kernel.writes).copied().collect();
         for output in &self.graph.outputs {
             let resource = self.add(output.name.clone(), output.value, Role::Output);
-            let traced = grouped.traced.outputs.iter().find(|traced| traced.name == output.name);
-            let declared = traced.map(|traced| names::domain(grouped.traced.ty(traced.value)));
+            let declared =
+                traced.get(output.name.as_str()).map(|&value| names::domain(grouped.traced.ty(value)));
             self.program.resources[resource as usize].domain = declared.unwrap_or_default();
             let stored = grouped.groups.storage(output.value);
-            let computed = grouped.groups.kernels.iter().any(|k| k.writes.contains(&stored));
-            if computed && !self.resource_of.contains_key(&stored) {
+            if computed.contains(&stored) && !self.resource_of.contains_key(&stored) {
                 self.resource_of.insert(stored, resource);
             } else {
                 self.resource(stored);
@@ -185,13 +192,8 @@ impl Plan<'_> {
 
     /// The position of the kernel, shared with every launch that computes the same.
     fn kernel(&mut self, lowered: &Lowered) -> u32 {
-        let same = |known: &sx_artifact::kernel::Kernel| {
-            known.kind == lowered.kernel.kind
-                && known.args == lowered.kernel.args
-                && known.traps == lowered.kernel.traps
-        };
-        if let Some(known) = self.program.kernels.iter().position(same) {
-            return known as u32;
+        if let Some(&known) = self.kernel_of.get(&lowered.kernel) {
+            return known;
         }
         let base = names::kernel(self.graph, lowered, self.names);
         let mut name = base.clone();
@@ -201,8 +203,10 @@ impl Plan<'_> {
             name = format!("{base}_{count}");
         }
         self.taken.insert(name.clone(), 1);
-        self.program.kernels.push(sx_artifact::kernel::Kernel { name, ..lowered.kernel.clone() });
-        self.program.kernels.len() as u32 - 1
+        let position = self.program.kernels.len() as u32;
+        self.program.kernels.push(Kernel { name, ..lowered.kernel.clone() });
+        self.kernel_of.insert(lowered.kernel.clone(), position);
+        position
     }
 
     fn site(&mut self, trap: &crate::kernel::lower::FinishedTrap) -> u32 {

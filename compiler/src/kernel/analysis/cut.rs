@@ -1,9 +1,12 @@
 //! Where to cut a kernel in two: which value is stored when a root cannot be computed in one kernel.
 
 use super::cost::HEAVY;
-use super::{Analysis, MOST_READS, is_movement};
+use super::{Analysis, MOST_READS};
 use crate::ir::{NodeId, Op, Value};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+
+/// How far above a reduction it is looked for what comes together.
+const MOST_STEPS: usize = 1000;
 
 impl Analysis<'_> {
     /// Where to cut between `v`, which `root` cannot compute in place, and `root`: the last value before
@@ -33,8 +36,7 @@ impl Analysis<'_> {
         let operand = self.graph.node(v.node).args[0];
         let shape = self.graph.ty(operand).shape();
         let rows = self.graph.ty(v).count();
-        let is_reduction = |v: &Value| matches!(self.graph.node(v.node).op, Op::Reduce(_));
-        let mut reductions = self.inlined_below(operand).iter().any(is_reduction);
+        let mut reductions = self.cost(operand) >= HEAVY;
         let (mut whole, mut of_row) = (None, None);
         let mut at = v;
         while let Some((next, reduces)) = self.meeting_point(at, v, root) {
@@ -64,7 +66,12 @@ impl Analysis<'_> {
         }
         let rows = self.graph.ty(reduction).count();
         let mut reduces = false;
+        let mut steps = 0;
         while let Some(first) = open.pop_first() {
+            steps += 1;
+            if steps > MOST_STEPS {
+                return None;
+            }
             let value = Value::from(first);
             let node = self.graph.node(first);
             reduces |= matches!(node.op, Op::Reduce(_));
@@ -85,28 +92,27 @@ impl Analysis<'_> {
         None
     }
 
-    /// The operand of a large kernel whose storing helps most.
-    pub fn costliest_operand(&self, root: Value) -> Option<Value> {
-        let inlined = self.inlined_below(root);
-        let total = inlined.len();
-        let size = |v: &Value| self.inlined_below(*v).len();
-        let computed = |v: &&Value| !is_movement(&self.graph.node(v.node).op) && **v != root;
-        inlined.iter().filter(computed).min_by_key(|v| size(v).abs_diff(total / 2)).copied()
-    }
-
-    /// The operand of a kernel with too many reads whose storing spares most of them.
-    pub fn most_reads_below(&self, root: Value) -> Option<Value> {
-        let reads = |v: &Value| {
-            let inlined = self.inlined_below(*v);
-            let operands = inlined.iter().flat_map(|v| &self.graph.node(v.node).args);
-            operands
-                .filter(|arg| self.is_buffer(**arg))
-                .map(|arg| self.storage(*arg))
-                .collect::<BTreeSet<_>>()
-                .len()
-        };
-        let inlined = self.inlined_below(root);
-        let useful = |v: &&Value| **v != root && (2..=MOST_READS).contains(&reads(v));
-        inlined.iter().filter(useful).max_by_key(|v| reads(v)).copied()
+    /// The operand of a kernel with too many reads whose storing spares most of them. `reads` is what the kernel of
+    /// `root` reads.
+    pub fn most_reads_below(&self, root: Value, reads: &[Value]) -> Option<Value> {
+        let bases: Vec<Value> = reads.iter().map(|&read| self.storage(read)).collect();
+        let mut read_by: HashMap<Value, u128> = HashMap::new();
+        // Operands come first, so each is known before it is asked for.
+        for v in self.inlined_below(root) {
+            let mut mine = 0;
+            for &arg in &self.graph.node(v.node).args {
+                mine |= match self.is_buffer(arg) {
+                    true => bases
+                        .iter()
+                        .position(|&base| base == self.storage(arg))
+                        .map_or(0, |at| 1 << (at % 128)),
+                    false => read_by.get(&arg).copied().unwrap_or(0),
+                };
+            }
+            read_by.insert(v, mine);
+        }
+        let count = |v: Value| read_by[&v].count_ones() as usize;
+        let useful = read_by.keys().filter(|v| **v != root && (2..=MOST_READS).contains(&count(**v)));
+        useful.max_by_key(|v| (count(**v), **v)).copied()
     }
 }

@@ -129,6 +129,26 @@ impl<'a> Analysis<'a> {
         self.cost_of(v.node)
     }
 
+    /// From now on `v` is stored, or no longer.
+    pub fn set_stored(&mut self, v: Value, stored: bool) {
+        self.stored[v.node.0 as usize] = stored;
+        let mut waiting: BTreeSet<NodeId> = self.facts.users[v.node.0 as usize].iter().copied().collect();
+        while let Some(id) = waiting.pop_first() {
+            let at = id.0 as usize;
+            let operands = self.graph.node(id).args.iter().map(|arg| self.cost_of(arg.node));
+            let cost = operands.fold(self.facts.own_costs[at], u32::saturating_add);
+            if std::mem::replace(&mut self.costs[at], cost) != cost && !self.stores(id) {
+                waiting.extend(&self.facts.users[at]);
+            }
+        }
+    }
+
+    /// Whether a value that is stored is worth computing in place by the `kernels` kernels that read it.
+    pub fn may_be_inlined(&self, v: Value, kernels: usize) -> bool {
+        let cheap = self.costs[v.node.0 as usize] <= CHEAP;
+        !self.facts.outputs.contains(&v) && !self.is_blown_up(v.node) && (kernels <= 1 || cheap)
+    }
+
     fn count_costs(&self) -> Vec<u32> {
         let mut costs: Vec<u32> = Vec::with_capacity(self.stored.len());
         let mut args = self.facts.args.as_slice();
@@ -207,14 +227,22 @@ impl<'a> Analysis<'a> {
         matches!(self.graph.node(id).op, Op::Attention(_))
     }
 
-    /// How many values computing `v` computes in place, `v` among them; none where it is there already.
-    pub fn inlined(&self, v: Value) -> usize {
-        if self.is_stored(v) || is_source(self.graph, v) { 0 } else { self.inlined_below(v).len() }
-    }
-
     /// Whether computing `v` computes `node` in place.
     pub fn computes(&self, v: Value, node: NodeId) -> bool {
-        self.inlined_below(v).iter().any(|value| value.node == node)
+        // Operands come first, so nothing before `node` leads to it.
+        let mut seen = HashSet::from([v]);
+        let mut waiting = vec![v];
+        while let Some(v) = waiting.pop() {
+            if v.node == node {
+                return true;
+            }
+            let inlined =
+                |arg: &Value| arg.node >= node && !self.is_stored(*arg) && !is_source(self.graph, *arg);
+            waiting.extend(
+                self.graph.node(v.node).args.iter().copied().filter(inlined).filter(|arg| seen.insert(*arg)),
+            );
+        }
+        false
     }
 
     /// Every value that computing `v` computes in place, `v` among them.
@@ -237,7 +265,8 @@ pub fn is_source(graph: &Graph, v: Value) -> bool {
     matches!(graph.node(v.node).op, Op::Input(_) | Op::Param(_) | Op::Context(_) | Op::Constant(_))
 }
 
-fn is_movement(op: &Op) -> bool {
+/// Whether an operation only turns positions.
+pub fn is_movement(op: &Op) -> bool {
     matches!(
         op,
         Op::Broadcast(_) | Op::Reshape(_) | Op::Transpose(_) | Op::Slice(_) | Op::As(_) | Op::Iota(_)

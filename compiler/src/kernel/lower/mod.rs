@@ -21,7 +21,7 @@ pub use self::lowered::{AxisKey, FinishedTrap, Lowered, Retry, TrapInfo};
 pub use self::product::Product;
 
 use self::movement::{shifted, transposed};
-use super::analysis::Analysis;
+use super::analysis::{Analysis, is_movement};
 use super::attention;
 use super::body::BodyBuilder;
 use super::finish;
@@ -65,7 +65,18 @@ pub struct Lowering<'a> {
     owners: Vec<(AxisKey, usize)>,
     memo: HashMap<(Value, Vec<Idx>, Option<Val>), Val>,
     depth: usize,
+    /// The best value to store should the body become too large.
+    part: Option<Part>,
 }
+
+/// A value whose code is part of the body that is being written.
+#[derive(Clone, Copy)]
+struct Part {
+    value: Value,
+    /// How much of what a kernel may have at most it takes, in instructions.
+    size: usize,
+}
+/// What a kernel may have at most of code, loads counted as if each were ten instructions.
 
 /// Lowers `root`, or says what has to change first.
 pub fn lower(graph: &Graph, analysis: &Analysis<'_>, root: Value) -> Result<Lowered, Retry> {
@@ -103,6 +114,7 @@ impl<'a> Lowering<'a> {
             owners: Vec::new(),
             memo: HashMap::new(),
             depth: 0,
+            part: None,
         }
     }
 
@@ -122,11 +134,6 @@ impl<'a> Lowering<'a> {
             return Ok(finish::loop_kernel(self, &at, nothing));
         }
         let result = self.value(self.root, &at, None)?;
-        if self.is_large()
-            && let Some(value) = self.analysis.costliest_operand(self.root)
-        {
-            return Err(Retry::Store(value));
-        }
         let product = self.product.clone();
         match product {
             None => Ok(finish::loop_kernel(self, &at, result)),
@@ -137,9 +144,35 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Whether the body has more code than shader compilers take in good time.
-    pub fn is_large(&self) -> bool {
-        self.body.loads() > MOST_LOADS || self.body.len() > MOST_INSTS
+    /// How much of what a kernel may have at most the body takes, in instructions.
+    fn size(&self) -> usize {
+        self.body.len().max(self.body.loads() * (MOST_INSTS / MOST_LOADS))
+    }
+
+    /// Where the body has more code than shader compilers take in good time, a part of it must be stored: the first
+    /// that is half of it, else the largest.
+    fn within_limits(&mut self, v: Value, before: usize) -> Result<(), Retry> {
+        let size = self.size();
+        let part = Part { value: v, size: size - before.min(size) };
+        let better = |known: &Part| known.size <= MOST_INSTS / 2 && part.size > known.size;
+        if v != self.root
+            && !self.is_source(v)
+            && !is_movement(&self.graph.node(v.node).op)
+            && self.part.as_ref().is_none_or(better)
+        {
+            self.part = Some(part);
+        }
+        match self.part {
+            Some(part) if size > MOST_INSTS => Err(Retry::Store(part.value)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Starts an empty body, and forgets what the old one computed; gives the old one.
+    pub fn new_body(&mut self) -> BodyBuilder {
+        self.memo.clear();
+        self.part = None;
+        std::mem::take(&mut self.body)
     }
 
     /// The coordinates of an axis, in the pieces it must have.
@@ -188,7 +221,9 @@ impl<'a> Lowering<'a> {
         }
         self.depth += 1;
         self.nodes.insert(v.node);
+        let before = self.size();
         let result = self.compute(v, at, guard)?;
+        self.within_limits(v, before)?;
         self.depth -= 1;
         self.memo.insert(key, result);
         Ok(result)

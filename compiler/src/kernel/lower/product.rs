@@ -79,7 +79,7 @@ impl Lowering<'_> {
         let rank = product.at.len();
         let (batch, row, column) = (&product.at[..rank - 2], &product.at[rank - 2], &product.at[rank - 1]);
         let summed = self.new_axis(AxisKey::Summed, k);
-        let epilogue = std::mem::take(&mut self.body);
+        let epilogue = self.new_body();
         let left: Vec<Idx> = batch.iter().cloned().chain([row.clone(), summed.clone()]).collect();
         let (lhs, lhs_value) = self.operand(node.args[0], &left)?;
         let right: Vec<Idx> = batch.iter().cloned().chain([summed.clone(), column.clone()]).collect();
@@ -94,15 +94,8 @@ impl Lowering<'_> {
         if let Some(costly) = self.analysis.too_costly_for_operand(operand, self.root) {
             return Err(Retry::Store(costly));
         }
-        self.memo.clear();
-        let outer = std::mem::take(&mut self.body);
+        let outer = self.new_body();
         let value = self.value(operand, at, None)?;
         Ok((std::mem::replace(&mut self.body, outer), value))
-    }
-
-    /// Starts an empty body, and forgets what the old one computed; gives the old one.
-    pub fn new_body(&mut self) -> BodyBuilder {
-        self.memo.clear();
-        std::mem::take(&mut self.body)
     }
 }
