@@ -115,9 +115,10 @@ fn only_the_driver_touches_files() {
 #[test]
 fn crates_meet_only_in_the_tests() {
     for (crate_name, forbidden) in [
-        ("artifact", ["sx-compiler", "sx-runtime"]),
-        ("compiler", ["sx-runtime", "sx-tests"]),
-        ("runtime", ["sx-compiler", "sx-tests"]),
+        ("artifact", ["sx-files", "sx-compiler", "sx-runtime"]),
+        ("files", ["sx-compiler", "sx-runtime", "sx-tests"]),
+        ("compiler", ["sx-runtime", "sx-tests", "sx-bench"]),
+        ("runtime", ["sx-compiler", "sx-tests", "sx-bench"]),
     ] {
         let manifest = fs::read_to_string(root().join(crate_name).join("Cargo.toml")).expect("a manifest");
         for other in forbidden {
@@ -126,10 +127,32 @@ fn crates_meet_only_in_the_tests() {
     }
 }
 
+/// The contract takes and gives bytes: nothing in it opens a file, starts a thread or asks the system, so that it
+/// compiles for WebAssembly and anybody can write a reader.
+#[test]
+fn the_contract_has_no_input_and_output() {
+    let manifest = fs::read_to_string(root().join("artifact/Cargo.toml")).expect("a manifest");
+    let dependencies = manifest.split("[dependencies]").nth(1).unwrap_or_default();
+    let dependencies = dependencies.split("\n[").next().unwrap_or_default();
+    let known = ["blake3", "bytemuck", "crc32fast", "half", "serde", "serde_json"];
+    let named = dependencies.lines().filter_map(|line| line.split(['.', ' ', '=']).next());
+    let mut wrong: Vec<String> = named
+        .filter(|name| !name.is_empty() && !known.contains(name))
+        .map(|name| format!("artifact/Cargo.toml: the contract does without `{name}`"))
+        .collect();
+    let system = ["std::fs", "std::thread", "std::net", "std::process", "std::env", "std::time", "Instant::now"];
+    for file in files("artifact/src", ".rs") {
+        let text = code(&file);
+        let used = system.iter().filter(|used| text.contains(**used));
+        wrong.extend(used.map(|used| format!("{} uses `{used}`", shown(&file))));
+    }
+    assert_none(&wrong);
+}
+
 #[test]
 fn every_file_says_what_it_is_for() {
     let mut wrong = Vec::new();
-    for folder in ["artifact", "compiler", "runtime", "tests"] {
+    for folder in ["artifact", "files", "compiler", "runtime", "tests"] {
         for file in files(folder, ".rs") {
             let text = fs::read_to_string(&file).expect("a readable source file");
             if !text.starts_with("//! ") {
@@ -140,13 +163,13 @@ fn every_file_says_what_it_is_for() {
     assert_none(&wrong);
 }
 
-/// Outside the devices: where compiler and runtime map files, and where large pages are asked for.
-const ALLOWED: [&str; 2] = ["artifact/src/mapped.rs", "artifact/src/pages.rs"];
+/// Outside the devices: where files are mapped.
+const ALLOWED: [&str; 1] = ["files/src/mapped.rs"];
 
 #[test]
 fn unsafe_code_stands_in_the_devices_and_where_files_are_mapped() {
     let mut wrong = Vec::new();
-    for folder in ["artifact", "compiler", "runtime", "tests"] {
+    for folder in ["artifact", "files", "compiler", "runtime", "tests"] {
         for file in files(folder, ".rs") {
             let name = shown(&file);
             let text = fs::read_to_string(&file).expect("a readable source file");
@@ -167,7 +190,7 @@ fn no_file_mentions_what_is_not_there() {
     let words =
         [concat!("todo", "!("), concat!("unimplemented", "!("), concat!("dbg", "!("), concat!("FIX", "ME")];
     let mut wrong = Vec::new();
-    for folder in ["artifact", "compiler", "runtime", "tests"] {
+    for folder in ["artifact", "files", "compiler", "runtime", "tests"] {
         for file in files(folder, ".rs") {
             let text = fs::read_to_string(&file).expect("a readable source file");
             for word in words.iter().filter(|word| text.contains(**word)) {

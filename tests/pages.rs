@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use sx_artifact::scalar::ScalarFn;
-use sx_artifact::tensor_file::print;
 use sx_compiler::ir::Op;
 use sx_compiler::ir::op::Map;
 use sx_compiler::ops::{About, Tolerance, rules};
+use sx_files::tensors::print;
 use sx_tests::{assert_none, golden, program, root, sample};
 
 /// The chapter an operation stands in.

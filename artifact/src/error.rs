@@ -1,26 +1,12 @@
 //! Why bytes are not an artifact, or why one could not be written.
 
 use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
-
-/// A file that the system would not read or write.
-#[derive(Debug)]
-pub struct FileError {
-    /// What was tried: `read` or `write`.
-    pub action: &'static str,
-    /// The file.
-    pub path: PathBuf,
-    /// What the system said.
-    pub source: io::Error,
-}
 
 /// What is wrong with an artifact, and where.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The file system refused.
-    Io(FileError),
     /// The bytes are something else than an artifact.
     NotAnArtifact {
         /// What they look like.
@@ -82,35 +68,13 @@ pub enum Error {
     },
 }
 
-impl FileError {
-    /// What the system says becomes an error with what was tried and where.
-    pub(crate) fn on<E>(
-        action: &'static str,
-        path: &Path,
-        wrapped: fn(FileError) -> E,
-    ) -> impl FnOnce(io::Error) -> E {
-        let path = path.to_owned();
-        move |source| wrapped(FileError { action, path, source })
-    }
-}
-
-impl fmt::Display for FileError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot {} `{}`: {}", self.action, self.path.display(), reason(self.action, &self.source))
-    }
-}
-
 impl Error {
-    pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
-        FileError::on(action, path, Error::Io)
-    }
-
     /// The same error, of the file with an artifact's weights.
     pub fn of_weights(self, path: Option<&Path>) -> Error {
         let path = path.unwrap_or(Path::new("the file of weights")).to_owned();
         match self {
             // These name the file themselves.
-            named @ (Error::Io(_) | Error::Weights { .. } | Error::ForeignWeights { .. }) => named,
+            named @ (Error::Weights { .. } | Error::ForeignWeights { .. }) => named,
             error => Error::Weights { path, error: Box::new(error) },
         }
     }
@@ -131,7 +95,6 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Io(refused) => refused.fmt(f),
             Error::NotAnArtifact { because } => {
                 write!(f, "not an sx artifact: {because}; `sxc build` makes one")
             }
@@ -171,27 +134,8 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Error::Io(refused) => Some(&refused.source),
             Error::Weights { error, .. } => Some(error),
             _ => None,
         }
-    }
-}
-
-/// What the system said, in words where its own are poor.
-fn reason(action: &str, error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::NotFound if action == "write" => "there is no such folder; make it first".to_owned(),
-        io::ErrorKind::NotADirectory => "a part of its path is not a folder".to_owned(),
-        io::ErrorKind::ReadOnlyFilesystem => "it cannot be changed there; write elsewhere".to_owned(),
-        io::ErrorKind::NotFound => "there is no such file".to_owned(),
-        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
-        io::ErrorKind::StorageFull => "the disk is full; free some space or write elsewhere".to_owned(),
-        io::ErrorKind::FileTooLarge => {
-            "the file would be larger than this process may write; raise the limit (`ulimit -f`)".to_owned()
-        }
-        io::ErrorKind::IsADirectory => "it is a folder; name a file".to_owned(),
-        io::ErrorKind::QuotaExceeded => "the disk quota is used up; free some space".to_owned(),
-        _ => error.to_string(),
     }
 }

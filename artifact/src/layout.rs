@@ -9,41 +9,41 @@
 use crate::error::Error;
 
 /// Where an entry's data starts: at a multiple of this, so that mapped tensors are aligned for any vector unit.
-pub(crate) const ALIGN: u64 = 64;
+pub const ALIGN: u64 = 64;
 
 /// What the zip structure says of an entry.
 #[derive(Clone, Debug)]
-pub(crate) struct Item<'a> {
+pub struct Item<'a> {
     /// The name.
-    pub(crate) name: &'a str,
+    pub name: &'a str,
     /// How many bytes of data it has.
-    pub(crate) length: u64,
+    pub length: u64,
     /// Their CRC-32.
-    pub(crate) crc32: u32,
+    pub crc32: u32,
 }
 
 /// Where an entry lies.
 #[derive(Clone, Debug)]
-pub(crate) struct Placed {
+pub struct Placed {
     /// Where its local header starts.
-    pub(crate) header: u64,
+    pub header: u64,
     /// The header: all bytes from `header` to `data`.
-    pub(crate) head: Vec<u8>,
+    pub head: Vec<u8>,
     /// Where its data starts.
-    pub(crate) data: u64,
+    pub data: u64,
     /// Where its data ends.
-    pub(crate) end: u64,
+    pub end: u64,
 }
 
 /// The whole structure of a file.
 #[derive(Clone, Debug)]
-pub(crate) struct Layout {
+pub struct Layout {
     /// The entries, in order.
-    pub(crate) entries: Vec<Placed>,
+    pub entries: Vec<Placed>,
     /// Directory and end records: the file's last bytes.
-    pub(crate) tail: Vec<u8>,
+    pub tail: Vec<u8>,
     /// The length of the file.
-    pub(crate) length: u64,
+    pub length: u64,
 }
 
 /// 1980-01-01, the first day that a zip file can name.
@@ -66,14 +66,14 @@ const BIG: u64 = 0xFFFF_FFFF;
 const MANY: u64 = 0xFFFF;
 
 /// The first four bytes of every artifact.
-pub(crate) const LOCAL: [u8; 4] = *b"PK\x03\x04";
+pub const LOCAL: [u8; 4] = *b"PK\x03\x04";
 const CENTRAL: [u8; 4] = *b"PK\x01\x02";
 const END: [u8; 4] = *b"PK\x05\x06";
 const END_64: [u8; 4] = *b"PK\x06\x06";
 const LOCATOR_64: [u8; 4] = *b"PK\x06\x07";
 
 /// Lays `items` out. Fails where their lengths do not fit a file, which only a hostile manifest says.
-pub(crate) fn of(items: &[Item<'_>]) -> Result<Layout, Error> {
+pub fn of(items: &[Item<'_>]) -> Result<Layout, Error> {
     let too_long = || Error::container("the entries together are longer than any file");
     let mut entries = Vec::with_capacity(items.len());
     let mut at = 0u64;
@@ -193,7 +193,7 @@ fn end_records(count: u64, at: u64, size: u64, out: &mut Vec<u8>) {
 }
 
 /// What the first local header states, if it is whole.
-pub(crate) fn first(bytes: &[u8]) -> Option<Item<'_>> {
+pub fn first(bytes: &[u8]) -> Option<Item<'_>> {
     let header: &[u8; 30] = bytes.first_chunk()?;
     let u32_at = |at: usize| u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
     let name = bytes.get(30..30 + usize::from(u16::from_le_bytes([header[26], header[27]])))?;

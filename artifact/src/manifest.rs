@@ -126,16 +126,27 @@ pub struct Digest(pub [u8; 32]);
 impl Digest {
     /// The digest of `bytes`.
     pub fn of(bytes: &[u8]) -> Digest {
-        // Below this size handing work to other threads costs more than it saves.
-        const PARALLEL: usize = 1 << 20;
-        let mut hasher = blake3::Hasher::new();
-        if bytes.len() < PARALLEL {
-            hasher.update(bytes);
-        } else {
-            hasher.update_rayon(bytes);
-        }
-        Digest(*hasher.finalize().as_bytes())
+        Digest(*blake3::hash(bytes).as_bytes())
     }
+}
+
+/// What the manifest has of an entry's bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Checksum {
+    /// Their CRC-32.
+    pub crc32: u32,
+    /// Their BLAKE3 digest.
+    pub blake3: Digest,
+}
+
+/// The checksums of several entries, in their order. Readers and writers take such a function: [`checksums`] goes
+/// through them one by one, and where there are threads another may use them.
+pub type Checksums = fn(&[&[u8]]) -> Vec<Checksum>;
+
+/// The checksums of `entries`, one by one.
+pub fn checksums(entries: &[&[u8]]) -> Vec<Checksum> {
+    let of = |bytes: &&[u8]| Checksum { crc32: crc32fast::hash(bytes), blake3: Digest::of(bytes) };
+    entries.iter().map(of).collect()
 }
 
 impl fmt::Display for Digest {

@@ -3,11 +3,9 @@
 
 use crate::error::Error;
 use crate::layout::{self, Layout};
-use crate::manifest::{self, Digest, FORMAT, MANIFEST, Manifest, Param};
-use crate::mapped::{self, Owner};
+use crate::manifest::{self, Checksums, Digest, Entry, FORMAT, MANIFEST, Manifest, Param};
 use crate::program::{Program, Role};
 use crate::write;
-use rayon::prelude::*;
 use serde::Deserialize;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -15,9 +13,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// An open artifact. Cheap to open whatever its size: data is mapped, and checked when it is first used.
+/// Bytes that stay where they are while anybody holds them: a mapped file, or a vector.
+pub type Owner = Arc<dyn AsRef<[u8]> + Send + Sync>;
+
+/// An open artifact. Cheap to open whatever its size: an entry's data is checked when it is first used.
 pub struct Artifact {
     bytes: Owner,
+    checksums: Checksums,
     path: Option<PathBuf>,
     manifest: Manifest,
     id: Digest,
@@ -36,16 +38,13 @@ struct Located {
 }
 
 impl Artifact {
-    /// Opens the artifact at `path`.
-    pub fn open(path: &Path) -> Result<Artifact, Error> {
-        let bytes = mapped::map(path).map_err(Error::io("read", path))?;
-        let mut artifact = Artifact::from_bytes(bytes)?;
-        artifact.path = Some(path.to_owned());
-        Ok(artifact)
+    /// The artifact that `owner` holds.
+    pub fn from_bytes(owner: Owner) -> Result<Artifact, Error> {
+        Artifact::from_bytes_with(owner, manifest::checksums)
     }
 
-    /// An artifact in memory.
-    pub fn from_bytes(owner: Owner) -> Result<Artifact, Error> {
+    /// The artifact that `owner` holds, whose entries are checked by `checksums`.
+    pub fn from_bytes_with(owner: Owner, checksums: Checksums) -> Result<Artifact, Error> {
         let bytes = (*owner).as_ref();
         let encoded = manifest_of(bytes)?;
         let manifest = decode_manifest(encoded)?;
@@ -62,10 +61,16 @@ impl Artifact {
         });
         let entries = entries.collect();
         let id = Digest::of(encoded);
-        Ok(Artifact { bytes: owner.clone(), path: None, manifest, id, entries, weights: None })
+        let bytes = owner.clone();
+        Ok(Artifact { bytes, checksums, path: None, manifest, id, entries, weights: None })
     }
 
-    /// Where it was opened from.
+    /// Says where the bytes come from, for messages.
+    pub fn at(self, path: &Path) -> Artifact {
+        Artifact { path: Some(path.to_owned()), ..self }
+    }
+
+    /// Where the bytes come from, if that was said.
     pub fn path(&self) -> Option<&Path> {
         self.path.as_deref()
     }
@@ -97,12 +102,16 @@ impl Artifact {
 
     /// Where the data of an entry lies, after it was checked against its digest.
     pub fn entry_range(&self, name: &str) -> Result<Range<usize>, Error> {
-        let located = self.entries.get(name).ok_or_else(|| Error::Missing {
+        let located = self.located(name)?;
+        self.check(&[located])?;
+        Ok(located.range.clone())
+    }
+
+    fn located(&self, name: &str) -> Result<&Located, Error> {
+        self.entries.get(name).ok_or_else(|| Error::Missing {
             what: format!("entry `{name}`"),
             help: "`sxrun inspect` lists what it has".to_owned(),
-        })?;
-        self.check(name, located)?;
-        Ok(located.range.clone())
+        })
     }
 
     /// Whether there is an entry of this name.
@@ -110,7 +119,7 @@ impl Artifact {
         self.entries.contains_key(name)
     }
 
-    /// Checks the data of every entry at once, on all cores, and that every program makes sense.
+    /// Checks the data of every entry, and that every program makes sense.
     pub fn verify(&self) -> Result<(), Error> {
         let names: Vec<String> = self.manifest.entries.iter().map(|entry| entry.name.clone()).collect();
         self.verify_entries(&names)?;
@@ -123,9 +132,10 @@ impl Artifact {
         }
     }
 
-    /// Checks the data of these entries at once, on all cores.
+    /// Checks the data of these entries together.
     pub fn verify_entries(&self, names: &[String]) -> Result<(), Error> {
-        names.par_iter().try_for_each(|name| self.entry_range(name).map(drop))
+        let located: Result<Vec<&Located>, Error> = names.iter().map(|name| self.located(name)).collect();
+        self.check(&located?)
     }
 
     /// The program of `graph`: decoded, validated, and in keeping with the manifest.
@@ -201,20 +211,28 @@ impl Artifact {
         Ok(())
     }
 
-    fn check(&self, name: &str, located: &Located) -> Result<(), Error> {
+    /// Compares the data of entries that were not checked before with their digests.
+    fn check(&self, located: &[&Located]) -> Result<(), Error> {
         // Relaxed is enough: the flag guards no other memory, and a second check gives the same answer.
-        let (Some(position), false) = (located.position, located.checked.load(Ordering::Relaxed)) else {
-            return Ok(());
-        };
-        let bytes = &(*self.bytes).as_ref()[located.range.clone()];
-        let entry = &self.manifest.entries[position];
-        if Digest::of(bytes) != entry.blake3 {
-            return Err(Error::entry(name, "its bytes are not those that were written (the digest differs)"));
+        let unchecked = located.iter().filter(|it| !it.checked.load(Ordering::Relaxed));
+        let unchecked: Vec<(&Located, &Entry)> = unchecked
+            .filter_map(|it| it.position.map(|position| (*it, &self.manifest.entries[position])))
+            .collect();
+        let bytes = (*self.bytes).as_ref();
+        let data: Vec<&[u8]> = unchecked.iter().map(|(it, _)| &bytes[it.range.clone()]).collect();
+        for ((located, entry), found) in unchecked.into_iter().zip((self.checksums)(&data)) {
+            let fault = match () {
+                () if found.blake3 != entry.blake3 => {
+                    "its bytes are not those that were written (the digest differs)"
+                }
+                () if found.crc32 != entry.crc32 => "its CRC-32 differs",
+                () => {
+                    located.checked.store(true, Ordering::Relaxed);
+                    continue;
+                }
+            };
+            return Err(Error::entry(&entry.name, fault));
         }
-        if crc32fast::hash(bytes) != entry.crc32 {
-            return Err(Error::entry(name, "its CRC-32 differs"));
-        }
-        located.checked.store(true, Ordering::Relaxed);
         Ok(())
     }
 

@@ -1,9 +1,7 @@
 //! Dense tensors in host memory: what constants, inputs and outputs are outside a device.
 
 use crate::dtype::DType;
-use crate::pages::{self, prefer_large};
 use half::bf16;
-use rayon::prelude::*;
 
 /// A dense tensor, row-major, little-endian. `bool` elements are bytes 0 and 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,6 +69,27 @@ impl Data {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+
+    /// The element at a flat position as the shortest text that reads back as it.
+    pub fn element(&self, at: usize) -> String {
+        match self {
+            Data::F32(values) => float_text(values[at]),
+            Data::Bf16(values) => float_text(values[at].to_f32()),
+            Data::I32(values) => values[at].to_string(),
+            Data::I64(values) => values[at].to_string(),
+            Data::Bool(values) => values[at].to_string(),
+        }
+    }
+}
+
+/// The shortest text that reads back as `x`.
+pub fn float_text(x: f32) -> String {
+    match x {
+        _ if x.is_nan() => "nan".to_owned(),
+        f32::INFINITY => "inf".to_owned(),
+        f32::NEG_INFINITY => "-inf".to_owned(),
+        _ => format!("{x:?}"),
+    }
 }
 
 impl Tensor {
@@ -83,33 +102,19 @@ impl Tensor {
     /// A tensor from `count * dtype.size()` little-endian bytes, or `None` when their number does not fit
     /// or a `bool` is neither 0 nor 1.
     pub fn from_bytes(dtype: DType, shape: &[u64], bytes: &[u8]) -> Option<Tensor> {
-        Tensor::from_bytes_over(None, dtype, shape, bytes)
-    }
-
-    /// As [`Tensor::from_bytes`], in the memory of `spare` where that fits.
-    pub fn from_bytes_over(
-        spare: Option<Tensor>,
-        dtype: DType,
-        shape: &[u64],
-        bytes: &[u8],
-    ) -> Option<Tensor> {
         let count = shape.iter().try_fold(1u64, |n, &size| n.checked_mul(size))?;
         if count.checked_mul(dtype.size() as u64)? != bytes.len() as u64 {
             return None;
         }
-        let data = match (dtype, spare.map(Tensor::into_data)) {
-            (DType::F32, Some(Data::F32(to))) => Data::F32(collect(to, bytes)),
-            (DType::F32, _) => Data::F32(collect(Vec::new(), bytes)),
-            (DType::Bf16, Some(Data::Bf16(to))) => Data::Bf16(collect(to, bytes)),
-            (DType::Bf16, _) => Data::Bf16(collect(Vec::new(), bytes)),
-            (DType::I32, Some(Data::I32(to))) => Data::I32(collect(to, bytes)),
-            (DType::I32, _) => Data::I32(collect(Vec::new(), bytes)),
-            (DType::I64, Some(Data::I64(to))) => Data::I64(collect(to, bytes)),
-            (DType::I64, _) => Data::I64(collect(Vec::new(), bytes)),
-            (DType::Bool, _) if bytes.iter().all(|&b| b <= 1) => {
-                Data::Bool(bytes.iter().map(|&b| b == 1).collect())
+        let data = match dtype {
+            DType::F32 => Data::F32(bytemuck::allocation::pod_collect_to_vec(bytes)),
+            DType::Bf16 => Data::Bf16(bytemuck::allocation::pod_collect_to_vec(bytes)),
+            DType::I32 => Data::I32(bytemuck::allocation::pod_collect_to_vec(bytes)),
+            DType::I64 => Data::I64(bytemuck::allocation::pod_collect_to_vec(bytes)),
+            DType::Bool if bytes.iter().all(|&byte| byte <= 1) => {
+                Data::Bool(bytes.iter().map(|&byte| byte == 1).collect())
             }
-            (DType::Bool, _) => return None,
+            DType::Bool => return None,
         };
         Some(Tensor { dtype, shape: shape.to_vec(), data })
     }
@@ -159,25 +164,6 @@ impl Tensor {
     pub fn reshaped(self, shape: &[u64]) -> Tensor {
         Tensor::new(shape, self.data)
     }
-}
-
-/// Bytes that one thread copies.
-const PIECE: usize = 1 << 20;
-
-/// The elements that `bytes` are, in the memory of `to` if there is as much of it.
-fn collect<T: bytemuck::Pod>(mut to: Vec<T>, bytes: &[u8]) -> Vec<T> {
-    if size_of_val(&*to) != bytes.len() {
-        to = bytemuck::zeroed_vec(bytes.len() / size_of::<T>());
-        prefer_large(&mut to);
-    }
-    let words: &mut [u8] = bytemuck::cast_slice_mut(&mut to);
-    if bytes.len() <= PIECE {
-        pages::copy(words, bytes);
-        return to;
-    }
-    let pieces = words.par_chunks_mut(PIECE).zip(bytes.par_chunks(PIECE));
-    pieces.for_each(|(to, from)| pages::copy(to, from));
-    to
 }
 
 macro_rules! from_elements {

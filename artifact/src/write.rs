@@ -1,12 +1,10 @@
 //! Programs and their data → an artifact. The same contents give the same bytes.
 
-use crate::atomic::Staged;
 use crate::dtype::DType;
 use crate::error::Error;
 use crate::layout::{self, Item, Layout};
-use crate::manifest::{self, Digest, Entry, FORMAT, MANIFEST, Manifest, Memory, Param};
+use crate::manifest::{self, Checksums, Digest, Entry, FORMAT, MANIFEST, Manifest, Memory, Param};
 use crate::program::{Program, Role};
-use rayon::prelude::*;
 use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -62,32 +60,10 @@ pub struct NamedBytes<'a> {
 
 /// The artifact as bytes: for tests and small artifacts.
 pub fn to_bytes(contents: &Contents<'_>) -> Result<Vec<u8>, Error> {
-    let file = Assembled::new(contents, Params::Inside)?;
+    let file = Assembled::new(contents, Params::Inside, manifest::checksums)?;
     let mut bytes = Vec::new();
     file.emit(&mut bytes).expect("a vector takes any bytes");
     Ok(bytes)
-}
-
-/// Writes the artifact to `path`, whole or not at all.
-pub fn to_file(path: &Path, contents: &Contents<'_>) -> Result<(), Error> {
-    let staged = Assembled::new(contents, Params::Inside)?.stage(path)?;
-    staged.publish().map_err(Error::io("write", path))
-}
-
-/// Writes the artifact to `path` and its parameters to [`weights_path`]`(path)`. Neither file is touched before
-/// both are written whole; the weights come first, and an artifact whose name was not given yet refuses them.
-pub fn to_file_and_weights(path: &Path, contents: &Contents<'_>) -> Result<(), Error> {
-    let weights = Assembled::weights(contents)?;
-    let artifact = Assembled::new(contents, Params::Outside(weights.id()))?;
-    let beside = weights_path(path);
-    if beside == path {
-        let what =
-            "the artifact's own name ends in `.weights`, which its weights would take; name it `FILE.sxa`";
-        return Err(Error::contents(what));
-    }
-    let (weights, artifact) = (weights.stage(&beside)?, artifact.stage(path)?);
-    weights.publish().map_err(Error::io("write", &beside))?;
-    artifact.publish().map_err(Error::io("write", path))
 }
 
 /// Where the parameters of an artifact lie that does not hold them: beside it, as `FILE.weights`.
@@ -96,14 +72,16 @@ pub fn weights_path(artifact: &Path) -> PathBuf {
 }
 
 /// Where the parameters go.
-enum Params {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Params {
+    /// Into the artifact itself.
     Inside,
-    /// To the file with this id.
+    /// To the file with this id, which [`Assembled::weights`] makes.
     Outside(Digest),
 }
 
 /// A file that is ready to be written.
-struct Assembled<'a> {
+pub struct Assembled<'a> {
     manifest: Vec<u8>,
     /// The other entries, in order.
     data: Vec<Cow<'a, [u8]>>,
@@ -111,7 +89,12 @@ struct Assembled<'a> {
 }
 
 impl<'a> Assembled<'a> {
-    fn new(contents: &'a Contents<'_>, params: Params) -> Result<Assembled<'a>, Error> {
+    /// The artifact. The digests of its entries are made by `checksums`.
+    pub fn new(
+        contents: &'a Contents<'_>,
+        params: Params,
+        checksums: Checksums,
+    ) -> Result<Assembled<'a>, Error> {
         check(contents)?;
         let mut entries: Vec<(String, Cow<'a, [u8]>)> = Vec::new();
         for Graph { program, .. } in &contents.graphs {
@@ -137,20 +120,22 @@ impl<'a> Assembled<'a> {
             memory: graph.memory.clone(),
         });
         let targets = contents.targets.clone();
-        Assembled::of(contents, Heading { targets, graphs: graphs.collect(), weights }, entries)
+        let heading = Heading { targets, graphs: graphs.collect(), weights };
+        Assembled::of(contents, heading, entries, checksums)
     }
 
     /// The file that holds only the parameters.
-    fn weights(contents: &'a Contents<'_>) -> Result<Assembled<'a>, Error> {
+    pub fn weights(contents: &'a Contents<'_>, checksums: Checksums) -> Result<Assembled<'a>, Error> {
         check(contents)?;
         let heading = Heading { targets: Vec::new(), graphs: Vec::new(), weights: None };
-        Assembled::of(contents, heading, param_entries(contents).collect())
+        Assembled::of(contents, heading, param_entries(contents).collect(), checksums)
     }
 
     fn of(
         contents: &Contents<'_>,
         heading: Heading,
         mut entries: Vec<(String, Cow<'a, [u8]>)>,
+        checksums: Checksums,
     ) -> Result<Assembled<'a>, Error> {
         for (name, _) in &entries {
             if manifest::order(name).is_none() {
@@ -163,11 +148,12 @@ impl<'a> Assembled<'a> {
         if let Some(pair) = entries.windows(2).find(|pair| pair[0].0 == pair[1].0) {
             return Err(Error::contents(format!("two different entries are called `{}`", pair[0].0)));
         }
-        let described = entries.par_iter().map(|(name, bytes)| Entry {
+        let bytes: Vec<&[u8]> = entries.iter().map(|(_, bytes)| &**bytes).collect();
+        let described = entries.iter().zip(checksums(&bytes)).map(|((name, bytes), sum)| Entry {
             name: name.clone(),
             length: bytes.len() as u64,
-            crc32: crc32fast::hash(bytes),
-            blake3: Digest::of(bytes),
+            crc32: sum.crc32,
+            blake3: sum.blake3,
         });
         let manifest = Manifest {
             format: FORMAT,
@@ -184,21 +170,24 @@ impl<'a> Assembled<'a> {
         Ok(Assembled { manifest: encoded, data, layout })
     }
 
-    fn id(&self) -> Digest {
+    /// What identifies the file.
+    pub fn id(&self) -> Digest {
         Digest::of(&self.manifest)
     }
 
-    fn emit(&self, out: &mut dyn Write) -> io::Result<()> {
+    /// How many bytes the file has.
+    pub fn file_len(&self) -> u64 {
+        self.layout.length
+    }
+
+    /// Writes the file to `out`.
+    pub fn emit(&self, out: &mut dyn Write) -> io::Result<()> {
         let data = std::iter::once(&*self.manifest).chain(self.data.iter().map(|bytes| &**bytes));
         for (placed, bytes) in self.layout.entries.iter().zip(data) {
             out.write_all(&placed.head)?;
             out.write_all(bytes)?;
         }
         out.write_all(&self.layout.tail)
-    }
-
-    fn stage(&self, path: &Path) -> Result<Staged, Error> {
-        Staged::new(path, self.layout.length, |out| self.emit(out)).map_err(Error::io("write", path))
     }
 }
 

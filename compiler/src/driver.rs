@@ -89,7 +89,7 @@ pub fn stdin() -> Result<String, Failure> {
 
 /// Writes a file, whole or not at all.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let written = sx_artifact::atomic::write(path, bytes.len() as u64, |out| out.write_all(bytes));
+    let written = sx_files::atomic::write(path, bytes.len() as u64, |out| out.write_all(bytes));
     written.map_err(|error| {
         let message = format!("`{}` cannot be written: {}", path.display(), reason(&error));
         Failure::new(Exit::Fault, message).help("nothing was changed")

@@ -1,7 +1,9 @@
 //! What can fail at run time. Every message names the cause, the place and the next step.
 
 use std::fmt;
-use sx_artifact::{error, tensor_file};
+use sx_artifact::check::Mismatch;
+use sx_artifact::error;
+use sx_files::{FileError, artifact};
 
 /// A failure of the runtime.
 #[derive(Debug)]
@@ -23,8 +25,15 @@ pub enum Error {
     Device(String),
     /// The artifact cannot be read, or lacks what was asked for.
     Artifact(error::Error),
-    /// A tensor cannot be read, written, or given to this input.
-    Tensor(tensor_file::Error),
+    /// A file cannot be read or written.
+    File(FileError),
+    /// A tensor that this input does not take.
+    Input {
+        /// The input.
+        name: String,
+        /// In which way the tensor does not fit.
+        mismatch: Mismatch,
+    },
     /// The artifact has several graphs and none was named.
     WhichGraph {
         /// The graphs it has.
@@ -90,7 +99,8 @@ impl Error {
             Error::Trap { .. }
             | Error::Refused(_)
             | Error::Artifact(_)
-            | Error::Tensor(_)
+            | Error::File(_)
+            | Error::Input { .. }
             | Error::WhichGraph { .. }
             | Error::NoInput { .. }
             | Error::InputTwice { .. }
@@ -110,7 +120,8 @@ impl fmt::Display for Error {
             Error::Refused(refusal) => refusal.fmt(f),
             Error::Device(message) => f.write_str(message),
             Error::Artifact(error) => error.fmt(f),
-            Error::Tensor(error) => error.fmt(f),
+            Error::File(error) => error.fmt(f),
+            Error::Input { name, mismatch } => write!(f, "input `{name}` {mismatch}"),
             Error::WhichGraph { has } => {
                 write!(f, "the artifact has several graphs; name one of {}", in_words(has))
             }
@@ -162,7 +173,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Error::Artifact(error) => Some(error),
-            Error::Tensor(error) => Some(error),
+            Error::File(error) => Some(error),
             _ => None,
         }
     }
@@ -174,8 +185,17 @@ impl From<error::Error> for Error {
     }
 }
 
-impl From<tensor_file::Error> for Error {
-    fn from(error: tensor_file::Error) -> Error {
-        Error::Tensor(error)
+impl From<FileError> for Error {
+    fn from(error: FileError) -> Error {
+        Error::File(error)
+    }
+}
+
+impl From<artifact::Error> for Error {
+    fn from(error: artifact::Error) -> Error {
+        match error {
+            artifact::Error::File(error) => Error::File(error),
+            artifact::Error::Artifact(error) => Error::Artifact(error),
+        }
     }
 }

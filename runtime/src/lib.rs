@@ -32,7 +32,7 @@
 //! # };
 //! # let folder = tempfile::tempdir()?;
 //! # let path = folder.path().join("double.sxa");
-//! # sx_artifact::write::to_file_and_weights(&path, &contents)?;
+//! # sx_files::artifact::write_with_weights(&path, &contents)?;
 //! # let weights = folder.path().join("elsewhere.weights");
 //! # std::fs::rename(folder.path().join("double.weights"), &weights)?;
 //! use sx_runtime::{Data, Model, Session, Tensor, device};

@@ -8,6 +8,7 @@ use sx_artifact::manifest::{self, Graph};
 use sx_artifact::program::{Program, Resource, Role};
 use sx_artifact::read::Artifact;
 use sx_artifact::write::weights_path;
+use sx_files::artifact;
 
 /// An open artifact. Cheap to open and to clone: weights are mapped, and checked when they are first used.
 #[derive(Clone)]
@@ -25,7 +26,7 @@ impl Model {
     /// not hold them itself.
     pub fn open_with_weights(path: impl AsRef<Path>, weights: Option<&Path>) -> Result<Model, Error> {
         let path = path.as_ref();
-        let mut artifact = Artifact::open(path)?;
+        let mut artifact = artifact::open(path)?;
         let beside = || Some(weights_path(path)).filter(|beside: &PathBuf| beside.exists());
         let weights = match (weights, artifact.manifest().weights) {
             (Some(weights), _) => Some(weights.to_owned()),
@@ -33,7 +34,10 @@ impl Model {
             (None, None) => None,
         };
         if let Some(weights) = weights {
-            let opened = Artifact::open(&weights).map_err(|error| error.of_weights(Some(&weights)))?;
+            let opened = artifact::open(&weights).map_err(|error| match error {
+                artifact::Error::Artifact(error) => Error::Artifact(error.of_weights(Some(&weights))),
+                error => error.into(),
+            })?;
             artifact.attach_weights(opened)?;
         }
         Ok(Model { artifact: Arc::new(artifact) })
@@ -41,7 +45,7 @@ impl Model {
 
     /// An artifact in memory, such as one embedded in a program.
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Model, Error> {
-        Ok(Model { artifact: Arc::new(Artifact::from_bytes(Arc::new(bytes))?) })
+        Ok(Model { artifact: Arc::new(artifact::from_bytes(Arc::new(bytes))?) })
     }
 
     /// The graphs it has, in the order of the source.

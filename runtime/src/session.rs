@@ -7,10 +7,10 @@ use crate::model::Model;
 use std::cell::Cell;
 use std::ops::Index;
 use std::time::{Duration, Instant};
+use sx_artifact::check::{self, Want};
 use sx_artifact::manifest::{Graph, Port};
 use sx_artifact::program::{Check, Program, Resource};
 use sx_artifact::tensor::Tensor;
-use sx_artifact::tensor_file::{Want, check};
 
 /// A graph that is ready to run on a device. Calls reuse its buffers.
 pub struct Session {
@@ -177,7 +177,8 @@ fn bind<'t>(ports: &[Port], inputs: &[(&str, &'t Tensor)]) -> Result<Vec<&'t Ten
     }
     let bound: Vec<&Tensor> = bound.into_iter().flatten().collect();
     for (port, tensor) in ports.iter().zip(&bound) {
-        check::demand(&want(port), tensor)?;
+        check::demand(&want(port), tensor)
+            .map_err(|mismatch| Error::Input { name: port.name.clone(), mismatch })?;
     }
     Ok(bound)
 }

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sx_artifact::tensor::Tensor;
-use sx_artifact::tensor_file::{Rounding, Value, Want, print};
 use sx_artifact::write;
 use sx_compiler::compile::{self, Target};
 use sx_compiler::driver::weights;
 use sx_compiler::ir::{Graph, Op};
 use sx_compiler::reference;
+use sx_files::tensors::{Rounding, Value, Want, print};
 use sx_runtime::device::Device;
 use sx_runtime::{Model, Outputs, Session, device};
 

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 use sx_artifact::maths;
-use sx_artifact::pages::{self, prefer_large};
+use sx_runtime::device::pages::{self, prefer_large};
 
 /// Elements a task takes: small enough to share, large enough not to show.
 const CHUNK: usize = 1 << 16;

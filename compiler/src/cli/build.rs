@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use serde_json::json;
 use sx_artifact::write;
+use sx_files::artifact;
 
 use super::args::{self, Build};
 use super::check::{self, Loaded};
@@ -34,8 +35,8 @@ pub(super) fn run(args: &Build, terminal: &Terminal) -> Result<Exit, Failure> {
     }
     spare_sources(args, &output, &sources)?;
     let written = terminal.during("writing the artifact", || match args.external_weights {
-        true => write::to_file_and_weights(&output, &contents),
-        false => write::to_file(&output, &contents),
+        true => artifact::write_with_weights(&output, &contents),
+        false => artifact::write(&output, &contents),
     });
     written.map_err(|error| Failure::new(Exit::Fault, error.to_string()).help("nothing was changed"))?;
     let names: Vec<&str> = compiled.targets.iter().map(|target| target.name()).collect();

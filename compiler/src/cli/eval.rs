@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use sx_artifact::tensor::{Data, Tensor};
-use sx_artifact::tensor_file::{self, Rounding, Value, Want, json, print};
+use sx_files::tensors::{self, Rounding, Value, Want, json, print};
 
 use super::args::Eval;
 use super::check::{self, Loaded};
@@ -83,7 +83,7 @@ fn inputs(graph: &Graph, args: &Eval) -> Result<BTreeMap<String, Arc<Tensor>>, F
     let mut unused = Vec::new();
     if let Some(path) = &args.inputs {
         // A file may serve several graphs: what this one does not take is left alone, as `sxrun` does.
-        let names = tensor_file::names(path).map_err(fault)?;
+        let names = tensors::names(path).map_err(fault)?;
         for name in names {
             if !wanted.contains_key(name.as_str()) {
                 unused.push(name);
@@ -178,14 +178,14 @@ fn save(files: &[String], outputs: &[(&str, &Tensor)]) -> Result<(), Failure> {
             outputs.iter().find(|(output, _)| *output == name).map(|output| (output, path))
         });
         match (one, file.split_once('=')) {
-            (Some((output, path)), _) => tensor_file::save(Path::new(path), &[*output]).map_err(fault)?,
+            (Some((output, path)), _) => tensors::save(Path::new(path), &[*output]).map_err(fault)?,
             (None, Some((name, path))) if !Path::new(file).exists() && !name.contains('/') => {
                 let failure =
                     Failure::new(Exit::Fault, format!("the graph has no output `{name}` for `{path}`"));
                 let all: Vec<String> = outputs.iter().map(|(name, _)| format!("`{name}`")).collect();
                 return Err(failure.help(format!("its outputs are {}", all.join(", "))));
             }
-            _ => tensor_file::save(Path::new(file), outputs).map_err(fault)?,
+            _ => tensors::save(Path::new(file), outputs).map_err(fault)?,
         }
     }
     Ok(())
@@ -214,6 +214,6 @@ fn show(outputs: &[(&str, &Tensor)], args: &Eval, terminal: &Terminal) -> Result
     Ok(())
 }
 
-fn fault(error: tensor_file::Error) -> Failure {
+fn fault(error: tensors::Error) -> Failure {
     Failure::new(Exit::Fault, error.to_string())
 }

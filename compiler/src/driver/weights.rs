@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use sx_artifact::dtype::DType;
 use sx_artifact::tensor::{Data, Tensor};
-use sx_artifact::tensor_file::{self, Mismatch, Rounding, Want, safetensors};
+use sx_files::tensors::{self, Mismatch, Rounding, Want, safetensors};
 
 use crate::diag::suggest::{nearest_key, some_of};
 use crate::diag::{Code, Diagnostic, Sink};
@@ -33,7 +33,7 @@ pub fn values(params: &[ParamDecl], files: &[PathBuf], sink: &mut Sink) -> Resul
     let (mut wrong, mut unused) = (BTreeMap::new(), BTreeSet::new());
     let (mut seen, mut twice) = (BTreeMap::new(), Vec::new());
     for path in files {
-        let failed = |error: sx_artifact::tensor_file::Error| Failure::new(Exit::Fault, error.to_string());
+        let failed = |error: sx_files::tensors::Error| Failure::new(Exit::Fault, error.to_string());
         of_known_format(path)?;
         let file = safetensors::File::open(path).map_err(failed)?;
         for (key, raw) in file.tensors().map_err(failed)? {
@@ -106,16 +106,16 @@ pub fn values(params: &[ParamDecl], files: &[PathBuf], sink: &mut Sink) -> Resul
 }
 
 /// Why a file's tensor cannot be a parameter's value.
-fn unfit(key: &str, dtype: DType, path: &Path, error: tensor_file::Error) -> String {
+fn unfit(key: &str, dtype: DType, path: &Path, error: tensors::Error) -> String {
     let file = path.display();
     match error {
-        tensor_file::Error::Input { mismatch: Mismatch::Shape { expected, found }, .. } => {
+        tensors::Error::Input { mismatch: Mismatch::Shape { expected, found }, .. } => {
             format!("`{key}` has the shape {expected:?}, and in `{file}` it is {found:?}")
         }
-        tensor_file::Error::Input { mismatch: Mismatch::DType { found, .. }, .. } => {
+        tensors::Error::Input { mismatch: Mismatch::DType { found, .. }, .. } => {
             format!("`{key}` is {dtype}, and in `{file}` it is {found}: convert it there")
         }
-        tensor_file::Error::Input { mismatch, .. } => format!("`{key}` of `{file}` {mismatch}"),
+        tensors::Error::Input { mismatch, .. } => format!("`{key}` of `{file}` {mismatch}"),
         other => other.to_string(),
     }
 }

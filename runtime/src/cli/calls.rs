@@ -3,7 +3,7 @@
 use super::Failure;
 use std::path::PathBuf;
 use sx_artifact::manifest::Port;
-use sx_artifact::tensor_file::{self, Rounding, Value};
+use sx_files::tensors::{self, Rounding, Value};
 use sx_runtime::session::{described, want};
 use sx_runtime::{Error, Model, Tensor};
 
@@ -77,7 +77,7 @@ impl Inputs {
     fn values(&self, ports: &[Port]) -> Result<Vec<Option<Value>>, Failure> {
         let mut values: Vec<Option<Value>> = vec![None; ports.len()];
         if let Some(path) = &self.by_name {
-            let names = tensor_file::names(path)?;
+            let names = tensors::names(path)?;
             for (port, value) in ports.iter().zip(&mut values) {
                 if names.contains(&port.name) {
                     *value = Some(Value::File { path: path.clone(), key: Some(port.name.clone()) });

@@ -1,7 +1,7 @@
 //! Tensors as JSON.
 
 use serde_json::{Value, json};
-use sx_artifact::tensor_file::json::elements;
+use sx_files::tensors::json::elements;
 use sx_runtime::Tensor;
 
 /// Dtype, shape, and the elements, flat.

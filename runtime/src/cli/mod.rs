@@ -11,6 +11,7 @@ mod run;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
+use sx_files::tensors;
 use sx_runtime::Error;
 
 /// Run artifacts that `sxc` has built.
@@ -123,15 +124,23 @@ fn say(text: &str) {
 enum Failure {
     /// The runtime refused.
     Runtime(Error),
+    /// A tensor cannot be read, written, or given to an input.
+    Tensor(tensors::Error),
     /// The command line makes no sense.
     Usage(String),
     /// Stdout takes no more.
     Stdout(io::Error),
 }
 
-impl<E: Into<Error>> From<E> for Failure {
-    fn from(error: E) -> Failure {
-        Failure::Runtime(error.into())
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        Failure::Runtime(error)
+    }
+}
+
+impl From<tensors::Error> for Failure {
+    fn from(error: tensors::Error) -> Failure {
+        Failure::Tensor(error)
     }
 }
 
@@ -178,6 +187,7 @@ fn start_threads() -> Result<(), Failure> {
 fn report(failure: &Failure) -> ExitCode {
     let (message, status) = match failure {
         Failure::Runtime(error) => (error.to_string(), error.exit_status()),
+        Failure::Tensor(error) => (error.to_string(), 1),
         Failure::Usage(message) => (message.clone(), 2),
         // Whoever read the output has seen enough (`sxrun … | head`).
         Failure::Stdout(error) if error.kind() == io::ErrorKind::BrokenPipe => return ExitCode::SUCCESS,

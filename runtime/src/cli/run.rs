@@ -7,11 +7,10 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use sx_artifact::atomic;
-use sx_artifact::error::FileError;
 use sx_artifact::manifest::Graph;
-use sx_artifact::tensor_file::{self, print};
 use sx_artifact::write::weights_path;
+use sx_files::tensors::{self, print};
+use sx_files::{FileError, atomic};
 use sx_runtime::device::{self, Context};
 use sx_runtime::{Error, Outputs, Session, Tensor};
 
@@ -154,7 +153,7 @@ impl Metrics {
 }
 
 fn unwritten(path: &Path, source: io::Error) -> Failure {
-    tensor_file::Error::Io(FileError { action: "write", path: path.to_owned(), source }).into()
+    Error::File(FileError { action: "write", path: path.to_owned(), source }).into()
 }
 
 /// A line on stderr that is drawn over itself.
@@ -211,7 +210,7 @@ fn save(saves: &[Save], outputs: &Outputs, terminal: &Terminal) -> Result<(), Fa
     for Save { path, names } in saves {
         let tensors: Vec<(&str, &Tensor)> =
             outputs.iter().filter(|(name, _)| names.iter().any(|known| known == name)).collect();
-        tensor_file::save(path, &tensors)?;
+        tensors::save(path, &tensors)?;
         terminal.note(&format!("wrote {}", path.display()));
     }
     Ok(())

@@ -6,6 +6,8 @@
 
 pub mod cpu;
 pub mod fit;
+mod output;
+pub mod pages;
 pub mod select;
 pub mod wgpu;
 

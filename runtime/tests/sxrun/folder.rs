@@ -7,7 +7,8 @@ use std::process::Command;
 use sx_artifact::dtype::DType;
 use sx_artifact::manifest::Memory;
 use sx_artifact::program::Program;
-use sx_artifact::write::{self, Contents, Graph, NamedBytes, ParamValue};
+use sx_artifact::write::{Contents, Graph, NamedBytes, ParamValue};
+use sx_files::artifact;
 use tempfile::TempDir;
 
 pub(crate) fn program(value: Value) -> Program {
@@ -104,9 +105,9 @@ impl Folder {
         let folder = Folder(tempfile::tempdir().expect("a temporary folder"));
         let programs = [scale(), pick(), count()];
         let one = contents(&programs[..1]);
-        write::to_file(&folder.path("model.sxa"), &contents(&programs)).expect("there is room");
-        write::to_file(&folder.path("scale.sxa"), &one).expect("there is room");
-        write::to_file_and_weights(&folder.path("apart.sxa"), &one).expect("there is room");
+        artifact::write(&folder.path("model.sxa"), &contents(&programs)).expect("there is room");
+        artifact::write(&folder.path("scale.sxa"), &one).expect("there is room");
+        artifact::write_with_weights(&folder.path("apart.sxa"), &one).expect("there is room");
         folder
     }
 

@@ -9,7 +9,8 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use std::process::Command;
 use sx_artifact::program::Program;
-use sx_artifact::write::{self, Contents};
+use sx_artifact::write::Contents;
+use sx_files::artifact;
 
 const X: &str = "x=2x3:f32=0 1 0.5 0.25 1 0";
 
@@ -125,7 +126,7 @@ fn artifacts_that_are_not_right_say_so() {
     write("newer.sxa", &newer);
     let programs = [scale()];
     let other = Contents { targets: vec!["wgpu".to_owned()], ..contents(&programs) };
-    write::to_file(&folder.path("other.sxa"), &other).expect("there is room");
+    artifact::write(&folder.path("other.sxa"), &other).expect("there is room");
     let cases = [
         ("empty.sxa", "not an sx artifact: the file is empty"),
         ("text.sxa", "not an sx artifact"),
@@ -160,7 +161,7 @@ fn weights_of_their_own_are_checked_and_named() {
     let programs = [scale(), pick()];
     let mut others = contents(&programs);
     others.params[0].bytes = Cow::Owned(vec![0; 12]);
-    write::to_file_and_weights(&folder.path("other.sxa"), &others).expect("there is room");
+    artifact::write_with_weights(&folder.path("other.sxa"), &others).expect("there is room");
     std::fs::rename(folder.path("other.weights"), folder.path("apart.weights")).expect("a rename");
     run("foreign", "does not hold the weights that the artifact was built with");
 }
@@ -230,7 +231,7 @@ fn endless() -> Program {
 #[test]
 fn a_graph_too_large_for_the_device_says_so() {
     let folder = Folder::new();
-    write::to_file(&folder.path("endless.sxa"), &contents(&[endless()])).expect("there is room");
+    artifact::write(&folder.path("endless.sxa"), &contents(&[endless()])).expect("there is room");
     let (status, out, err) = folder.sxrun(&["run", "endless.sxa", "-i", "x=1"]);
     assert_eq!((status, out.as_str()), (3, ""), "{err}");
     assert!(err.contains("`endless` needs 4398046511108 bytes, and `cpu` has"), "{err}");
@@ -259,7 +260,7 @@ fn without_a_driver_there_is_the_processor() {
     // The artifact is sound, and this machine has nothing that runs it: that is the device's fault.
     let programs = [scale()];
     let other = Contents { targets: vec!["wgpu".to_owned()], ..contents(&programs) };
-    write::to_file(&folder.path("other.sxa"), &other).expect("there is room");
+    artifact::write(&folder.path("other.sxa"), &other).expect("there is room");
     let (status, err) = run("other.sxa", "auto");
     assert_eq!(status, Some(3), "{err}");
     assert!(err.contains("was built for `wgpu`, and no device here runs that; there is `cpu`"), "{err}");

@@ -29,7 +29,6 @@ mod launch;
 mod machine;
 mod memory;
 mod operand;
-mod output;
 mod place;
 mod placement;
 mod prefetch;

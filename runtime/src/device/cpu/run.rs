@@ -2,7 +2,8 @@
 
 use super::buffer::{Arg, Report};
 use super::placement::Placement;
-use super::{Context, Prepared, output, refused};
+use super::{Context, Prepared, refused};
+use crate::device::output;
 use crate::error::Error;
 use std::time::Instant;
 use sx_artifact::dtype::DType;

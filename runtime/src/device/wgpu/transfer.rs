@@ -6,13 +6,12 @@
 use super::adapter::Gpu;
 use super::buffers::upload;
 use super::run::Ready;
-use crate::device::Context;
+use crate::device::{Context, output, pages};
 use crate::error::Error;
 use std::borrow::Cow;
 use std::ops::Deref;
 use std::time::Duration;
 use sx_artifact::dtype::DType;
-use sx_artifact::pages;
 use sx_artifact::program::{Resource, Role};
 use sx_artifact::tensor::Tensor;
 use sx_artifact::wgpu::{TRAP_BYTES, resource_bytes};
@@ -240,10 +239,7 @@ impl Ready {
             .zip(bytes)
             .map(|((_, resource), bytes)| {
                 let bytes = &bytes[..resource.count() as usize * resource.dtype.size()];
-                let tensor = Tensor::from_bytes_over(spare.next(), resource.dtype, &resource.shape, bytes);
-                tensor.ok_or_else(|| {
-                    Error::Device(format!("output `{}` holds what is not {}", resource.name, resource.dtype))
-                })
+                output::of_bytes(resource, spare.next(), bytes)
             })
             .collect()
     }

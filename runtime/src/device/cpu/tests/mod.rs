@@ -96,7 +96,7 @@ pub(super) fn run(kernel: &Kernel, data: &mut [Data]) -> Option<Trap> {
     let ready = Ready::new(kernel).expect("a kernel that has a meaning");
     let args: Vec<Arg> = data
         .iter_mut()
-        .map(|data| Arg { len: data.len() as u64, start: super::output::start(data), shift: 0 })
+        .map(|data| Arg { len: data.len() as u64, start: crate::device::output::start(data), shift: 0 })
         .collect();
     let report = Report::default();
     ready.run(&args, &report, &mut Team::new());

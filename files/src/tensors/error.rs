@@ -1,10 +1,10 @@
 //! Why a value cannot be an input, or a file not be read or written.
 
-use crate::dtype::DType;
 use crate::error::FileError;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+use sx_artifact::check::Mismatch;
 
 /// What is wrong with a tensor from outside.
 #[derive(Debug)]
@@ -44,40 +44,9 @@ pub enum Error {
     },
 }
 
-/// How a tensor does not fit an input.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Mismatch {
-    /// Another shape.
-    Shape {
-        /// What the input takes.
-        expected: Vec<u64>,
-        /// What it was given.
-        found: Vec<u64>,
-    },
-    /// Another dtype, and no exact conversion.
-    DType {
-        /// What the input takes.
-        expected: DType,
-        /// What it was given.
-        found: String,
-        /// What to do.
-        help: &'static str,
-    },
-    /// An element that the input's dtype or domain does not hold.
-    Element {
-        /// Where it stands.
-        position: Vec<u64>,
-        /// The element.
-        found: String,
-        /// What is wanted.
-        expected: String,
-    },
-}
-
 impl Error {
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
-        FileError::on(action, path, Error::Io)
+        FileError::on(action, path)
     }
 
     pub(crate) fn file(path: &Path, what: impl Into<String>) -> Error {
@@ -114,30 +83,17 @@ fn listed(names: &[String]) -> String {
     format!("it has {}{more}", shown.join(", "))
 }
 
-impl fmt::Display for Mismatch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Mismatch::Shape { expected, found } => {
-                write!(f, "takes the shape {expected:?} and is given {found:?}")
-            }
-            Mismatch::DType { expected, found, help } => {
-                write!(f, "takes {expected} and is given {found}; {help}")
-            }
-            Mismatch::Element { position, found, expected } if position.is_empty() => {
-                write!(f, "is {found}; it must be {expected}")
-            }
-            Mismatch::Element { position, found, expected } => {
-                write!(f, "has {found} at {position:?}; every element must be {expected}")
-            }
-        }
-    }
-}
-
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Error::Io(refused) => Some(&refused.source),
             _ => None,
         }
+    }
+}
+
+impl From<FileError> for Error {
+    fn from(error: FileError) -> Error {
+        Error::Io(error)
     }
 }

@@ -1,11 +1,80 @@
-//! Whether the values of a tensor lie in an input's declared domain.
+//! What an input takes, and whether a tensor is that: dtype, shape, and values in its declared domain.
 
-use super::raw::{element, mismatch};
-use super::{Error, Mismatch, Want};
 use crate::dtype::DType;
 use crate::program::Check;
 use crate::tensor::{Data, Tensor};
 use half::bf16;
+use std::fmt;
+
+/// What an input takes.
+#[derive(Clone, Copy, Debug)]
+pub struct Want<'a> {
+    /// The input's name.
+    pub name: &'a str,
+    /// The dtype of its elements.
+    pub dtype: DType,
+    /// The size of each axis.
+    pub shape: &'a [u64],
+    /// What its values must be.
+    pub check: Option<&'a Check>,
+}
+
+/// How a tensor does not fit an input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Mismatch {
+    /// Another shape.
+    Shape {
+        /// What the input takes.
+        expected: Vec<u64>,
+        /// What it was given.
+        found: Vec<u64>,
+    },
+    /// Another dtype, and no exact conversion.
+    DType {
+        /// What the input takes.
+        expected: DType,
+        /// What it was given.
+        found: String,
+        /// What to do.
+        help: &'static str,
+    },
+    /// An element that the input's dtype or domain does not hold.
+    Element {
+        /// Where it stands.
+        position: Vec<u64>,
+        /// The element.
+        found: String,
+        /// What is wanted.
+        expected: String,
+    },
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Mismatch::Shape { expected, found } => {
+                write!(f, "takes the shape {expected:?} and is given {found:?}")
+            }
+            Mismatch::DType { expected, found, help } => {
+                write!(f, "takes {expected} and is given {found}; {help}")
+            }
+            Mismatch::Element { position, found, expected } if position.is_empty() => {
+                write!(f, "is {found}; it must be {expected}")
+            }
+            Mismatch::Element { position, found, expected } => {
+                write!(f, "has {found} at {position:?}; every element must be {expected}")
+            }
+        }
+    }
+}
+
+impl Mismatch {
+    /// An element at a flat position that is not as it must be.
+    pub fn element(want: &Want<'_>, flat: u64, found: String, expected: &str) -> Mismatch {
+        Mismatch::Element { position: unflatten(flat, want.shape), found, expected: expected.to_owned() }
+    }
+}
 
 /// How far the sum of a distribution may be from 1: a bf16 holds each of its values only within 2^-9 of it.
 fn prob_tolerance(dtype: DType) -> f64 {
@@ -14,15 +83,15 @@ fn prob_tolerance(dtype: DType) -> f64 {
 }
 
 /// Refuses a tensor that is not what `want` describes: dtype, shape, and every value.
-pub fn demand(want: &Want<'_>, tensor: &Tensor) -> Result<(), Error> {
+pub fn demand(want: &Want<'_>, tensor: &Tensor) -> Result<(), Mismatch> {
     if tensor.dtype() != want.dtype {
         let found = tensor.dtype().name().to_owned();
         let help = "convert it before";
-        return Err(mismatch(want, Mismatch::DType { expected: want.dtype, found, help }));
+        return Err(Mismatch::DType { expected: want.dtype, found, help });
     }
     if tensor.shape() != want.shape {
         let (expected, found) = (want.shape.to_vec(), tensor.shape().to_vec());
-        return Err(mismatch(want, Mismatch::Shape { expected, found }));
+        return Err(Mismatch::Shape { expected, found });
     }
     let Some(check) = want.check else { return Ok(()) };
     let outside = match tensor.data() {
@@ -33,7 +102,7 @@ pub fn demand(want: &Want<'_>, tensor: &Tensor) -> Result<(), Error> {
         Data::Bool(_) => None,
     };
     if let Some(at) = outside {
-        return Err(element(want, at as u64, shown(tensor.data(), at), &in_words(check)));
+        return Err(Mismatch::element(want, at as u64, tensor.data().element(at), &in_words(check)));
     }
     match check {
         Check::Prob { over } => sums_to_one(want, tensor, *over as usize),
@@ -99,17 +168,7 @@ pub fn in_words(check: &Check) -> String {
     }
 }
 
-fn shown(data: &Data, at: usize) -> String {
-    match data {
-        Data::F32(values) => super::print::float(values[at]),
-        Data::Bf16(values) => super::print::float(values[at].to_f32()),
-        Data::I32(values) => values[at].to_string(),
-        Data::I64(values) => values[at].to_string(),
-        Data::Bool(values) => values[at].to_string(),
-    }
-}
-
-fn sums_to_one(want: &Want<'_>, tensor: &Tensor, over: usize) -> Result<(), Error> {
+fn sums_to_one(want: &Want<'_>, tensor: &Tensor, over: usize) -> Result<(), Mismatch> {
     let value = |at: usize| match tensor.data() {
         Data::F32(values) => f64::from(values[at]),
         Data::Bf16(values) => f64::from(values[at].to_f32()),
@@ -123,8 +182,30 @@ fn sums_to_one(want: &Want<'_>, tensor: &Tensor, over: usize) -> Result<(), Erro
         let sum: f64 = (0..size).map(|k| value(start + k * inner)).sum();
         if (sum - 1.0).abs() > prob_tolerance(want.dtype) {
             let found = format!("a distribution along axis {over} that sums to {sum:.6}");
-            return Err(element(want, start as u64, found, &in_words(&Check::Prob { over: over as u32 })));
+            let wanted = in_words(&Check::Prob { over: over as u32 });
+            return Err(Mismatch::element(want, start as u64, found, &wanted));
         }
     }
     Ok(())
+}
+
+/// The position of an element on each axis.
+pub fn unflatten(mut flat: u64, shape: &[u64]) -> Vec<u64> {
+    let mut position = vec![0; shape.len()];
+    for (at, &size) in position.iter_mut().zip(shape).rev() {
+        *at = flat % size.max(1);
+        flat /= size.max(1);
+    }
+    position
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions() {
+        assert_eq!(unflatten(17, &[2, 3, 4]), [1, 1, 1]);
+        assert_eq!(unflatten(0, &[]), [0u64; 0]);
+    }
 }

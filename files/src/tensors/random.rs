@@ -1,11 +1,12 @@
 //! Values for trying a graph out: random, within an input's domain, and the same for the same seed.
 
+use super::Want;
 use super::raw::bf16_of;
-use super::{Want, check};
-use crate::dtype::DType;
-use crate::program::Check;
-use crate::tensor::{Data, Tensor};
 use half::bf16;
+use sx_artifact::check;
+use sx_artifact::dtype::DType;
+use sx_artifact::program::Check;
+use sx_artifact::tensor::{Data, Tensor};
 
 /// A tensor that `want` accepts, unless its domain is empty.
 pub(super) fn tensor(want: &Want<'_>, seed: u64) -> Tensor {

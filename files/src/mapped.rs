@@ -4,9 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-
-/// Bytes that stay where they are while anybody holds them: a mapped file, or a vector.
-pub type Owner = Arc<dyn AsRef<[u8]> + Send + Sync>;
+use sx_artifact::read::Owner;
 
 /// Maps `path` for reading. An empty file is an empty vector, which cannot be mapped.
 ///

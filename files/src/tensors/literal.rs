@@ -1,10 +1,11 @@
 //! Values as they stand on a command line: numbers, tensors, files, and random ones.
 
 use super::raw::{Raw, bf16_of, mismatch};
-use super::{Error, Mismatch, Rounding, Want, check, random, with_raw};
-use crate::dtype::DType;
-use crate::tensor::{Data, Tensor};
+use super::{Error, Mismatch, Rounding, Want, random, with_raw};
 use std::path::PathBuf;
+use sx_artifact::check;
+use sx_artifact::dtype::DType;
+use sx_artifact::tensor::{Data, Tensor};
 
 /// What stands after `--input NAME=`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -149,7 +150,7 @@ fn from_text(
     if written != want.dtype {
         return Raw::of(&tensor).convert(want, rounding);
     }
-    check::demand(want, &tensor)?;
+    check::demand(want, &tensor).map_err(|why| mismatch(want, why))?;
     Ok(tensor)
 }
 

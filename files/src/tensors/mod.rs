@@ -4,7 +4,6 @@
 //! or says why not. [`save`] writes outputs. One set of conversion rules holds for every source: floats are
 //! never made from integers, nothing is rounded unasked, and what does not fit is refused with its position.
 
-pub mod check;
 pub mod error;
 pub mod json;
 mod literal;
@@ -15,29 +14,15 @@ mod random;
 pub mod raw;
 pub mod safetensors;
 
-pub use error::{Error, Mismatch};
+pub use error::Error;
 pub use literal::Value;
+pub use sx_artifact::check::{Mismatch, Want};
 
 use crate::atomic;
-use crate::dtype::DType;
 use crate::mapped;
-use crate::program::Check;
-use crate::tensor::Tensor;
 use raw::Raw;
 use std::path::Path;
-
-/// What an input takes.
-#[derive(Clone, Copy, Debug)]
-pub struct Want<'a> {
-    /// The input's name.
-    pub name: &'a str,
-    /// The dtype of its elements.
-    pub dtype: DType,
-    /// The size of each axis.
-    pub shape: &'a [u64],
-    /// What its values must be.
-    pub check: Option<&'a Check>,
-}
+use sx_artifact::tensor::Tensor;
 
 /// Whether values that the dtype cannot hold exactly are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

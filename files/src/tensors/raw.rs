@@ -1,10 +1,11 @@
 //! A tensor as a file holds it, and the rules by which it becomes one of ours.
 
-use super::{Error, Mismatch, Rounding, Want, check};
-use crate::dtype::DType;
-use crate::tensor::{Data, Tensor};
+use super::{Error, Mismatch, Rounding, Want};
 use half::{bf16, f16};
 use std::borrow::Cow;
+use sx_artifact::check;
+use sx_artifact::dtype::DType;
+use sx_artifact::tensor::{Data, Tensor};
 
 /// The element types that files have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,7 +98,7 @@ impl<'a> Raw<'a> {
             DType::Bool => Data::Bool(self.to_bool(want)?),
         };
         let tensor = Tensor::new(want.shape, data);
-        check::demand(want, &tensor)?;
+        check::demand(want, &tensor).map_err(|why| mismatch(want, why))?;
         Ok(tensor)
     }
 
@@ -208,18 +209,7 @@ pub(super) fn mismatch(want: &Want<'_>, mismatch: Mismatch) -> Error {
 
 /// The element at a flat position is not what it must be.
 pub(super) fn element(want: &Want<'_>, flat: u64, found: String, expected: &str) -> Error {
-    let position = unflatten(flat, want.shape);
-    mismatch(want, Mismatch::Element { position, found, expected: expected.to_owned() })
-}
-
-/// The position of an element on each axis.
-pub fn unflatten(mut flat: u64, shape: &[u64]) -> Vec<u64> {
-    let mut position = vec![0; shape.len()];
-    for (at, &size) in position.iter_mut().zip(shape).rev() {
-        *at = flat % size.max(1);
-        flat /= size.max(1);
-    }
-    position
+    mismatch(want, Mismatch::element(want, flat, found, expected))
 }
 
 #[cfg(test)]
@@ -237,11 +227,5 @@ mod tests {
         assert_eq!(bf16_of(f64::INFINITY).to_f32(), f32::INFINITY);
         assert!(bf16_of(f64::NAN).to_f32().is_nan());
         assert_eq!(bf16_of(1e-60).to_f32(), 0.0);
-    }
-
-    #[test]
-    fn positions() {
-        assert_eq!(unflatten(17, &[2, 3, 4]), [1, 1, 1]);
-        assert_eq!(unflatten(0, &[]), [0u64; 0]);
     }
 }

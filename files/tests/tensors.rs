@@ -4,10 +4,11 @@ use half::bf16;
 use serde::Deserialize;
 use std::path::Path;
 use std::process::Command;
+use sx_artifact::check;
 use sx_artifact::dtype::DType;
 use sx_artifact::program::Check;
 use sx_artifact::tensor::{Data, Tensor};
-use sx_artifact::tensor_file::{self, Rounding, Value, Want};
+use sx_files::tensors::{self, Rounding, Value, Want};
 
 #[derive(Deserialize)]
 struct Case {
@@ -139,7 +140,7 @@ fn domains_are_checked_and_random_values_lie_in_them() {
     for (check, inside, outside, words) in cases {
         let ask = |x: f32| {
             let wanted = want(DType::F32, &[1], Some(&check));
-            tensor_file::check::demand(&wanted, &Tensor::new(&[1], Data::F32(vec![x])))
+            check::demand(&wanted, &Tensor::new(&[1], Data::F32(vec![x])))
         };
         inside.iter().for_each(|&x| assert!(ask(x).is_ok(), "{x} {check:?}"));
         for &x in outside {
@@ -150,17 +151,17 @@ fn domains_are_checked_and_random_values_lie_in_them() {
             for seed in 0..20 {
                 let wanted = want(dtype, &[3, 5], Some(&check));
                 let tensor = Value::Random { seed }.load(&wanted, Rounding::Refuse).expect("always there");
-                tensor_file::check::demand(&wanted, &tensor).expect("random values lie in the domain");
+                check::demand(&wanted, &tensor).expect("random values lie in the domain");
             }
         }
     }
     let index = Check::Index { size: 10 };
     let wanted = want(DType::I64, &[2, 2], Some(&index));
     let ids = Tensor::new(&[2, 2], Data::I64(vec![0, 9, 10, -1]));
-    let message = tensor_file::check::demand(&wanted, &ids).expect_err("10 is outside").to_string();
-    assert_eq!(message, "input `input` has 10 at [1, 0]; every element must be an index from 0 to 9");
+    let message = check::demand(&wanted, &ids).expect_err("10 is outside").to_string();
+    assert_eq!(message, "has 10 at [1, 0]; every element must be an index from 0 to 9");
     let tensor = Value::Random { seed: 3 }.load(&wanted, Rounding::Refuse).expect("always there");
-    tensor_file::check::demand(&wanted, &tensor).expect("random values lie in the domain");
+    check::demand(&wanted, &tensor).expect("random values lie in the domain");
 }
 
 /// What is written is read again, and NumPy reads it too where it is installed.
@@ -180,15 +181,15 @@ fn written_files_are_read_again() {
     };
     for file in ["out.npz", "out.safetensors"] {
         let path = folder.path().join(file);
-        tensor_file::save(&path, &all).expect("there is room");
+        tensors::save(&path, &all).expect("there is room");
         all.iter().for_each(|(key, tensor)| read(&path, key, tensor));
     }
     let path = folder.path().join("out.npy");
-    tensor_file::save(&path, &all[..1]).expect("there is room");
+    tensors::save(&path, &all[..1]).expect("there is room");
     let value = Value::parse(&format!("@{}", path.display())).expect("a file");
     assert_eq!(value.load(&want(DType::F32, &[2, 2], None), Rounding::Refuse).expect("just written"), f32);
-    assert!(tensor_file::save(&path, &all).is_err());
-    assert!(tensor_file::save(&folder.path().join("out.txt"), &all).is_err());
+    assert!(tensors::save(&path, &all).is_err());
+    assert!(tensors::save(&folder.path().join("out.txt"), &all).is_err());
 
     let script = "import sys, numpy; z = numpy.load(sys.argv[1]); \
                   assert z['a'].shape == (2, 2) and z['b.c'].dtype == 'f4' and z['b.c'][1] == 1.0078125; \
@@ -213,8 +214,8 @@ fn files_that_are_not_whole_and_single_are_refused() {
     let write = |name: &str, bytes: &[u8]| std::fs::write(path(name), bytes).expect("there is room");
     let read = |name: &str| std::fs::read(path(name)).expect("it was written");
     let tensor = Tensor::new(&[2], Data::F32(vec![1.0, 2.0]));
-    tensor_file::save(&path("one.npy"), &[("a", &tensor)]).expect("there is room");
-    tensor_file::save(&path("two.npz"), &[("a", &tensor), ("b", &tensor)]).expect("there is room");
+    tensors::save(&path("one.npy"), &[("a", &tensor)]).expect("there is room");
+    tensors::save(&path("two.npz"), &[("a", &tensor), ("b", &tensor)]).expect("there is room");
 
     write("more.npy", &[&read("one.npy")[..], b"more"].concat());
     // Both the entry's own header and the directory name `b.npy`: both now say `a.npy`.
@@ -243,5 +244,5 @@ fn files_that_are_not_whole_and_single_are_refused() {
         let error = value.load(&want(DType::F32, &[2], None), Rounding::Refuse).expect_err(text);
         assert!(error.to_string().contains(part), "{text}: {error}");
     }
-    assert!(tensor_file::names(&path("twice.npz")).is_err());
+    assert!(tensors::names(&path("twice.npz")).is_err());
 }

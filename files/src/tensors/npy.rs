@@ -1,10 +1,10 @@
 //! NumPy's `.npy`: a magic, a header in Python's literal syntax, and the elements.
 
 use super::raw::{Raw, RawKind};
-use crate::dtype::DType;
-use crate::tensor::{Data, Tensor};
 use std::borrow::Cow;
 use std::io::{self, Write};
+use sx_artifact::dtype::DType;
+use sx_artifact::tensor::{Data, Tensor};
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 

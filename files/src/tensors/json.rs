@@ -1,8 +1,7 @@
 //! Elements of tensors as JSON.
 
-use super::print;
-use crate::tensor::{Data, Tensor};
 use serde_json::{Value, json};
+use sx_artifact::tensor::{Data, Tensor, float_text};
 
 /// The elements, flat, row-major. JSON has no NaN and no infinities: those are text, `"nan"`, `"inf"`, `"-inf"`.
 pub fn elements(tensor: &Tensor) -> Vec<Value> {
@@ -18,7 +17,7 @@ pub fn elements(tensor: &Tensor) -> Vec<Value> {
 /// The number with the shortest digits that read back as `x`. A number in JSON is an f64, and that of those
 /// digits prints them again: there are at most nine, and an f64 keeps fifteen apart.
 fn float(x: f32) -> Value {
-    let text = print::float(x);
+    let text = float_text(x);
     match text.parse::<f64>() {
         Ok(number) if number.is_finite() => json!(number),
         _ => json!(text),
@@ -57,7 +56,7 @@ mod tests {
                     let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
                     digits.trim_matches('0').to_owned()
                 };
-                assert_eq!(digits(&text), digits(&print::float(x)), "{text}");
+                assert_eq!(digits(&text), digits(&float_text(x)), "{text}");
             }
         }
     }

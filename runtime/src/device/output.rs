@@ -1,11 +1,11 @@
 //! Memory for the tensors that a call gives.
 
-use super::refused;
+use super::pages::{self, prefer_large};
 use crate::error::Error;
 use bytemuck::Zeroable;
 use bytemuck::allocation::try_zeroed_vec;
+use rayon::prelude::*;
 use sx_artifact::dtype::DType;
-use sx_artifact::pages::prefer_large;
 use sx_artifact::program::Resource;
 use sx_artifact::tensor::{Data, Tensor};
 
@@ -26,7 +26,7 @@ pub(super) fn room(resource: &Resource, spare: Option<Tensor>) -> Result<Data, E
         DType::Bool => zeros(count).map(Data::Bool),
     });
     zeroed.ok_or_else(|| {
-        refused(format!(
+        Error::Device(format!(
             "there is no memory for output `{}` of shape {:?}; use smaller sizes or another machine",
             resource.name, resource.shape
         ))
@@ -37,6 +37,36 @@ fn zeros<T: Zeroable>(count: usize) -> Option<Vec<T>> {
     let mut zeros = try_zeroed_vec(count).ok()?;
     prefer_large(&mut zeros);
     Some(zeros)
+}
+
+/// The output that `bytes` are, in the memory of `spare` where that fits.
+pub(super) fn of_bytes(resource: &Resource, spare: Option<Tensor>, bytes: &[u8]) -> Result<Tensor, Error> {
+    let mut data = room(resource, spare)?;
+    match &mut data {
+        Data::F32(v) => copy(bytemuck::cast_slice_mut(v), bytes),
+        Data::Bf16(v) => copy(bytemuck::cast_slice_mut(v), bytes),
+        Data::I32(v) => copy(bytemuck::cast_slice_mut(v), bytes),
+        Data::I64(v) => copy(bytemuck::cast_slice_mut(v), bytes),
+        Data::Bool(v) => {
+            if bytes.iter().any(|&byte| byte > 1) {
+                let what = format!("output `{}` holds what is not {}", resource.name, resource.dtype);
+                return Err(Error::Device(what));
+            }
+            v.iter_mut().zip(bytes).for_each(|(to, &from)| *to = from == 1);
+        }
+    }
+    Ok(Tensor::new(&resource.shape, data))
+}
+
+/// Bytes that one thread copies.
+const PIECE: usize = 1 << 20;
+
+fn copy(to: &mut [u8], from: &[u8]) {
+    if from.len() <= PIECE {
+        return pages::copy(to, from);
+    }
+    let pieces = to.par_chunks_mut(PIECE).zip(from.par_chunks(PIECE));
+    pieces.for_each(|(to, from)| pages::copy(to, from));
 }
 
 /// Where the elements start.

@@ -3,19 +3,19 @@
 use super::Error;
 use super::raw::{Raw, RawKind};
 use crate::atomic;
-use crate::dtype::DType;
-use crate::mapped::{self, Owner};
-use crate::tensor::Tensor;
+use crate::mapped;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
 use std::path::Path;
+use sx_artifact::dtype::DType;
+use sx_artifact::tensor::Tensor;
 
 /// An open file. Its tensors are slices of the mapping: nothing is read before it is used.
 pub struct File {
-    owner: Owner,
+    owner: sx_artifact::read::Owner,
     path: std::path::PathBuf,
 }
 

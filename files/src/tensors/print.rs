@@ -1,7 +1,7 @@
 //! Tensors for people: name, shape, dtype, and values, large ones abbreviated as NumPy does.
 
-use crate::tensor::{Data, Tensor};
 use std::fmt::Write;
+use sx_artifact::tensor::Tensor;
 
 /// From this many elements on, only the ends of each axis are shown.
 const FULL: usize = 1000;
@@ -29,16 +29,6 @@ pub fn values(tensor: &Tensor) -> String {
     shown.out
 }
 
-/// The shortest text that reads back as `x`.
-pub fn float(x: f32) -> String {
-    match x {
-        _ if x.is_nan() => "nan".to_owned(),
-        f32::INFINITY => "inf".to_owned(),
-        f32::NEG_INFINITY => "-inf".to_owned(),
-        _ => format!("{x:?}"),
-    }
-}
-
 struct Shown<'a> {
     tensor: &'a Tensor,
     brief: bool,
@@ -48,16 +38,6 @@ struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    fn element(&self, at: usize) -> String {
-        match self.tensor.data() {
-            Data::F32(values) => float(values[at]),
-            Data::Bf16(values) => float(values[at].to_f32()),
-            Data::I32(values) => values[at].to_string(),
-            Data::I64(values) => values[at].to_string(),
-            Data::Bool(values) => values[at].to_string(),
-        }
-    }
-
     /// The positions along an axis that are shown; `None` is an ellipsis.
     fn positions(&self, axis: usize) -> Vec<Option<usize>> {
         let size = self.tensor.shape()[axis] as usize;
@@ -74,7 +54,7 @@ impl Shown<'_> {
 
     fn widest(&self, axis: usize, at: usize) -> usize {
         if axis == self.tensor.shape().len() {
-            return self.element(at).len();
+            return self.tensor.data().element(at).len();
         }
         let stride = self.stride(axis);
         let positions = self.positions(axis).into_iter().flatten();
@@ -84,7 +64,7 @@ impl Shown<'_> {
     fn axis(&mut self, axis: usize, at: usize) {
         let rank = self.tensor.shape().len();
         if axis == rank {
-            let text = self.element(at);
+            let text = self.tensor.data().element(at);
             // A single number needs no column.
             let width = if rank == 0 { 0 } else { self.width };
             write!(self.out, "{text:>width$}").expect("a string takes any text");
@@ -118,6 +98,7 @@ impl Shown<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sx_artifact::tensor::Data;
 
     #[test]
     fn printed_tensors() {

@@ -3,10 +3,10 @@
 use super::Error;
 use super::npy::Encoded;
 use crate::atomic;
-use crate::layout::{self, Item};
-use crate::tensor::Tensor;
 use std::io::{Cursor, Read};
 use std::path::Path;
+use sx_artifact::layout::{self, Item};
+use sx_artifact::tensor::Tensor;
 use zip::ZipArchive;
 
 fn archive<'a>(path: &Path, bytes: &'a [u8]) -> Result<ZipArchive<Cursor<&'a [u8]>>, Error> {
