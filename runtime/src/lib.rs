@@ -20,7 +20,7 @@
 //! #                 { "name": "out", "dtype": "f32", "shape": [3], "role": "output", "encoding": "plain" }],
 //! #   "kernels": [{ "name": "add", "traps": 0,
 //! #     "args": [{ "dtype": "f32", "len": 3, "mode": "read" }, { "dtype": "f32", "len": 3, "mode": "write" }],
-//! #     "work": { "loop": { "dims": [3], "along": [],
+//! #     "kind": { "loop": { "dims": [3], "along": [],
 //! #       "body": [{ "load": { "access": { "arg": 0, "at": { "offset": 0, "strides": [1] } } } },
 //! #                { "call": { "f": "add", "args": [0, 0] } }],
 //! #       "stores": [{ "value": 1, "access": { "arg": 1, "at": { "offset": 0, "strides": [1] } } }] } } }],

@@ -221,7 +221,7 @@ fn endless() -> Program {
         "graph": "endless",
         "resources": [resource("x", "f32", &[], "input"), resource("out", "f32", &[SIZE], "output")],
         "kernels": [{ "name": "repeat", "traps": 0, "args": [arg("read"), arg("write")],
-            "work": { "loop": { "dims": [SIZE], "along": [], "body": [load(0, &[0])],
+            "kind": { "loop": { "dims": [SIZE], "along": [], "body": [load(0, &[0])],
                 "stores": [{ "value": 0, "access": access(1, &[1]) }] } } }],
         "steps": [launch(&[0, 1], &[])],
         "slots": [], "sites": [], "origins": origins(),
