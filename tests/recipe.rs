@@ -21,7 +21,7 @@ const SPOKEN: &[ScalarFn] = {
     use ScalarFn::*;
     &[
         Add, Sub, Mul, Div, Mod, Pow, Maximum, Minimum, Neg, Abs, Eq, Ne, Lt, Le, Gt, Ge, And, Or, Not,
-        Where, Exp, Log, Erf,
+        Where, Exp, Log,
     ]
 };
 

@@ -27,6 +27,8 @@ macro_rules! scalar_functions {
             [Float] -> Float, Division: Sqrt sqrt, Rsqrt rsqrt;
             [Float] -> Float, Series:
                 Exp exp, Log log, Expm1 expm1, Log1p log1p, Sin sin, Cos cos, Tanh tanh, Asin asin, Acos acos,
+                Sigmoid sigmoid, Softplus softplus, LogSigmoid log_sigmoid = "log-sigmoid", Silu silu,
+                Gelu gelu, GeluTanh gelu_tanh = "gelu-tanh", Erfc erfc,
                 Erf erf, Cbrt cbrt;
             [Float] -> Float, Simple: Floor floor, Ceil ceil, Round round;
         }

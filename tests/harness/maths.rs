@@ -120,6 +120,16 @@ const EDGES: &[f32] = &[
     -17.4,
     88.722_84,
     -87.336_54,
+    // Where the tails of `gelu-tanh`, `silu`, `gelu` and `erfc` leave the normal numbers, and where they are cut.
+    -10.02,
+    -11.0,
+    -91.86,
+    -104.0,
+    -110.0,
+    -13.15,
+    -16.0,
+    9.19,
+    10.5,
     1e30,
     -1e30,
     1e-30,
@@ -208,6 +218,10 @@ fn inside(f: ScalarFn) -> (u32, u32) {
         ScalarFn::Log1p => (2f32.powi(-25), f32::INFINITY),
         ScalarFn::Sin | ScalarFn::Cos => (2f32.powi(-13), f32::INFINITY),
         ScalarFn::Tanh | ScalarFn::Erf => (2f32.powi(-14), 16.0),
+        ScalarFn::Erfc | ScalarFn::Gelu | ScalarFn::GeluTanh => (2f32.powi(-25), 16.0),
+        ScalarFn::Sigmoid | ScalarFn::Softplus | ScalarFn::LogSigmoid | ScalarFn::Silu => {
+            (2f32.powi(-25), 128.0)
+        }
         _ => (2f32.powi(-26), 1.0),
     };
     (low.to_bits(), high.to_bits())

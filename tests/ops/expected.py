@@ -150,10 +150,24 @@ NATIVE2 = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": divided, "mod":
            "minimum": smaller}
 NATIVE1 = {"neg": np.negative, "abs": np.abs}
 FLOAT_NATIVE1 = {"sqrt": np.sqrt, "floor": np.floor, "ceil": np.ceil, "round": np.rint}
+
+
+def times(x, share):
+    """`x` times a share of it, which falls faster than `x` grows: the limit at -inf is -0."""
+    return np.where(np.isneginf(x), -0.0, x * share)
+
+
+erfc = np.vectorize(math.erfc, otypes=[np.float64])
+
 # Computed in float64.
 FLOAT1 = {"rsqrt": lambda x: 1 / np.sqrt(x), "exp": np.exp, "log": np.log, "expm1": np.expm1, "log1p": np.log1p,
           "sin": np.sin, "cos": np.cos, "tanh": np.tanh, "asin": np.arcsin, "acos": np.arccos,
-          "erf": np.vectorize(math.erf, otypes=[np.float64]), "cbrt": np.cbrt}
+          "erf": np.vectorize(math.erf, otypes=[np.float64]), "cbrt": np.cbrt,
+          "sigmoid": lambda x: np.exp(-np.logaddexp(0, -x)), "softplus": lambda x: np.logaddexp(0, x),
+          "log-sigmoid": lambda x: -np.logaddexp(0, -x), "silu": lambda x: times(x, np.exp(-np.logaddexp(0, -x))),
+          "gelu": lambda x: times(x, 0.5 * erfc(-x / math.sqrt(2))),
+          "gelu-tanh": lambda x: times(x, np.exp(-np.logaddexp(0, -math.sqrt(8 / math.pi) * (x + 0.044715 * x**3)))),
+          "erfc": erfc}
 FLOAT2 = {"pow": np.power, "atan2": np.arctan2}
 TESTS = {"=": np.equal, "!=": np.not_equal, "<": np.less, "<=": np.less_equal, ">": np.greater,
          ">=": np.greater_equal}

@@ -2,7 +2,7 @@
 
 use super::lane::{BitLane, Lane};
 use super::table::{EXP, LN2};
-use super::{INF, magnitude, poly, with_sign_of};
+use super::{INF, horner, magnitude, poly, with_sign_of};
 
 /// Adding it to a value below 2^22 rounds the value to an integer, which then stands in the low bits.
 pub(super) const ROUNDER: f32 = 12_582_912.0;
@@ -30,6 +30,22 @@ pub(super) fn expm1_reduced<L: Lane>(r: L) -> L {
 pub(super) fn exp_inside<L: Lane>(x: L) -> L {
     let (exponent, r) = reduce(x);
     ((L::of(1.0) + expm1_reduced(r)).bits() + exponent).float()
+}
+
+/// What [`exp_scaled`] is multiplied by to be the exponential.
+pub(super) const UNSCALE: f32 = 1.0 / 18_446_744_073_709_551_616.0;
+
+/// `factor exp(x + low)` times 2^64 for `-131 < x <= 0` and a `low` that is small beside `x`: the exponential is not
+/// subnormal then, and a factor may still bring it back among the normal numbers.
+#[inline(always)]
+pub(super) fn exp_scaled<L: Lane>(factor: L, x: L, low: L) -> L {
+    let shifted = (x + low).mul_add(L::of(std::f32::consts::LOG2_E), L::of(ROUNDER)).opaque();
+    let n = shifted - L::of(ROUNDER);
+    let high = n.mul_add(L::of(-LN2[0]), x).opaque();
+    let r = high + n.mul_add(L::of(-LN2[1]), low);
+    let less_one = (r * r).mul_add(horner(r, &EXP), r);
+    let scale = (shifted.bits().shl(23) + L::Bits::of((64 + 127) << 23)).float();
+    less_one.mul_add(factor, factor).opaque() * scale
 }
 
 /// e to the power of `x`. Below the smallest normal number the result is 0.

@@ -61,6 +61,59 @@ def fit(name, doc, f, weight, low, high, powers, fixed=None):
     print("];\n")
 
 
+def quotient(name, doc, f, weight, low, high, over, under, first):
+    """A quotient of polynomials of degrees `over` and `under` with constants `first` and 1.
+
+    Weighted least squares with Lawson's update of the weights; the coefficients are rounded to f32 from the lowest
+    order on, those of both polynomials together, and the rest is fitted again after each.
+    """
+    grid = low + (high - low) * (0.5 - 0.5 * np.cos(np.pi * np.arange(1500) / 1499))
+    value = np.array([float(f(mp.mpf(x))) for x in grid])
+    w = np.array([float(weight(mp.mpf(x))) for x in grid])
+    terms = [("over", p) for p in range(over + 1)] + [("under", p) for p in range(under + 1)]
+    column = {t: grid ** t[1] if t[0] == "over" else -value * grid ** t[1] for t in terms}
+    known = {("over", 0): first, ("under", 0): 1.0}
+
+    def polynomial(kind, c):
+        return sum(c[t] * grid ** t[1] for t in terms if t[0] == kind)
+
+    def error(c):
+        return np.abs(polynomial("over", c) / polynomial("under", c) - value) * w
+
+    def solve_free(known):
+        free = [t for t in terms if t not in known]
+        if not free:
+            return known
+        share, below, best = np.ones_like(grid), np.ones_like(grid), None
+        for _ in range(80):
+            scale = np.sqrt(share) * w / below
+            basis = np.stack([column[t] * scale for t in free], 1)
+            rest = -sum(c * column[t] for t, c in known.items()) * scale
+            size = np.linalg.norm(basis, axis=0)
+            found = np.linalg.lstsq(basis / size, rest, rcond=None)[0] / size
+            c = {**known, **dict(zip(free, found))}
+            below = polynomial("under", c)
+            e = error(c)
+            if best is None or e.max() < best[0]:
+                best = (e.max(), c)
+            share *= e / e.max() + 1e-3
+            share /= share.sum()
+        return best[1]
+
+    for term in sorted(terms, key=lambda t: t[1]):
+        if term not in known:
+            known[term] = float(np.float32(solve_free(known)[term]))
+    worst = np.log2(error(known).max())
+    for kind, count, part in [("over", over + 1, "Numerator"), ("under", under + 1, "Denominator")]:
+        print(f"/// {part} of {doc} Largest weighted error 2^{worst:.1f}.")
+        print("#[rustfmt::skip]")
+        print(f"pub(super) const {name}_{kind.upper()}: [f32; {count}] = [")
+        for p in range(count):
+            v = np.float32(known[kind, p])
+            print(f"    f32::from_bits({v.view(np.uint32):#010x}), // {v!s}")
+        print("];\n")
+
+
 def split(name, doc, value, bits):
     """`value` as a sum of f32: each part but the last with `bits` significant bits."""
     parts, rest = [], value
@@ -123,9 +176,29 @@ fit("ERF_NEAR", "`erf(x) / x - 1` in `z = x^2` for `|x| <= 0.95`, relative to `e
 fit("ERF_FAR", "`log(1 - erf(x))` for `0.95 <= x <= 4`, as an error of `erf(x)`.",
     lambda x: mp.log(mp.erfc(x)), lambda x: mp.erfc(x), 0.949, 4.0, range(6))
 
+def erfcx(x):
+    return mp.exp(x * x) * mp.erfc(x)
+
+def tail(name, doc, f, high):
+    """`(1 / f(x) - 1 / f(0)) / x`, relative to `1 / f`, less its limit, which becomes a float. All is negated."""
+    first, limit = 1 / f(mp.mpf(0)), {"ERFC": mp.sqrt(mp.pi), "NORMAL": mp.sqrt(2 * mp.pi)}[name]
+    slope = mp.mpf(float(np.float32(limit)))
+    start = slope - mp.diff(lambda x: 1 / f(x), 0)
+    quotient(name, doc, lambda x: slope - (1 / f(x) - first) / x if x > 1e-12 else start,
+             lambda x: x * f(x) + mp.mpf(2)**-20, 0, high, 3, 4, float(np.float32(start)))
+
+tail("ERFC", "`sqrt(pi) - (1 / (exp(x^2) erfc(x)) - 1) / x` for `x <= 9.25`, as an error of the exponential over it.",
+     erfcx, 9.25)
+tail("NORMAL", "`sqrt(2 pi) - (1 / (exp(x^2 / 2) p) - 2) / x`, where `p` of a normal distribution is beyond `x`, for "
+     "`x <= 13.25`, as an error of `p`.", lambda x: erfcx(x / mp.sqrt(2)) / 2, 13.25)
+
 split("LN2", "`ln(2)`: the first part times any exponent is exact.", mp.log(2), [15, 24])
 split("PI", "`pi` in two parts.", mp.pi, [24, 24])
 split("TWO_LOG2E", "`2 / ln(2)`: the first part times 12 bits is exact.", 2 / mp.log(2), [12, 24])
+
+linear = 2 * mp.mpf(0.7978845608028654)
+split("GELU_LINEAR", "`2 sqrt(2/pi)`, of which the first part has 12 bits.", linear, [12, 24])
+split("GELU_CUBIC", "`0.044715 * 2 sqrt(2/pi)`, of which the first part has 12 bits.", linear * mp.mpf(0.044715), [12, 24])
 
 two_over_pi = 2 / mp.pi
 words = [0] + [int(mp.floor(two_over_pi * mp.mpf(2) ** (32 * k))) & 0xFFFFFFFF for k in range(1, 8)]

@@ -1,9 +1,11 @@
 //! What the functions are written over: one f32 on the CPU, or a symbol while a target records them.
 
+use super::exact;
 use std::num::Wrapping;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
 
-/// A binary32 value. `+ - * /` and [`Lane::sqrt`] round to nearest, and nothing is contracted.
+/// A binary32 value. `+ - * /` and [`Lane::sqrt`] round to nearest, and nothing is contracted but what
+/// [`Lane::mul_add`] asks for.
 pub trait Lane:
     Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> + Neg<Output = Self>
 {
@@ -16,6 +18,9 @@ pub trait Lane:
     fn of(value: f32) -> Self;
     /// The bits.
     fn bits(self) -> Self::Bits;
+    /// `self * by + plus`. The CPU rounds once, on every machine; a shader may round the product as well, so a
+    /// function has to keep its bound either way.
+    fn mul_add(self, by: Self, plus: Self) -> Self;
     /// Without its sign.
     fn abs(self) -> Self;
     /// The square root.
@@ -75,6 +80,10 @@ pub trait BitLane:
     fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
 }
 
+/// Whether every machine that this is compiled for fuses multiplications and additions. Where only some do, code that
+/// is compiled for those computes with [`super::fused::Fused`].
+const HAS_FMA: bool = cfg!(any(target_feature = "fma", target_arch = "aarch64", target_arch = "riscv64"));
+
 impl Lane for f32 {
     type Bits = Wrapping<u32>;
     type Mask = bool;
@@ -86,6 +95,10 @@ impl Lane for f32 {
     #[inline(always)]
     fn bits(self) -> Wrapping<u32> {
         Wrapping(self.to_bits())
+    }
+    #[inline(always)]
+    fn mul_add(self, by: f32, plus: f32) -> f32 {
+        if HAS_FMA { f32::mul_add(self, by, plus) } else { exact::mul_add(self, by, plus) }
     }
     #[inline(always)]
     fn abs(self) -> f32 {

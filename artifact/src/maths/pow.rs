@@ -4,13 +4,7 @@ use super::exp::{ROUNDER, expm1_reduced};
 use super::lane::{BitLane, Lane};
 use super::log::{normal, significand};
 use super::table::{LOG_POW, TWO_LOG2E};
-use super::{INF, NAN, magnitude, poly};
-
-/// The upper 12 bits of the significand: products of two such values are exact.
-#[inline(always)]
-fn upper<L: Lane>(x: L) -> L {
-    (x.bits() & L::Bits::of(0xffff_f000)).float()
-}
+use super::{INF, NAN, magnitude, poly, upper};
 
 /// The binary logarithm of a positive finite `x` as a sum of two floats, the first with 12 bits.
 #[inline(always)]

@@ -86,6 +86,44 @@ pub(super) const ERF_FAR: [f32; 6] = [
     f32::from_bits(0xba9d7977), // -0.0012014349
 ];
 
+/// Numerator of `sqrt(pi) - (1 / (exp(x^2) erfc(x)) - 1) / x` for `x <= 9.25`, as an error of the exponential over it. Largest weighted error 2^-25.6.
+#[rustfmt::skip]
+pub(super) const ERFC_OVER: [f32; 4] = [
+    f32::from_bits(0x3f24e215), // 0.64407474
+    f32::from_bits(0x3f0c50cb), // 0.5481078
+    f32::from_bits(0x3e5c10c3), // 0.21490769
+    f32::from_bits(0x3d150103), // 0.036377918
+];
+
+/// Denominator of `sqrt(pi) - (1 / (exp(x^2) erfc(x)) - 1) / x` for `x <= 9.25`, as an error of the exponential over it. Largest weighted error 2^-25.6.
+#[rustfmt::skip]
+pub(super) const ERFC_UNDER: [f32; 5] = [
+    f32::from_bits(0x3f800000), // 1.0
+    f32::from_bits(0x3fa33aa4), // 1.2752271
+    f32::from_bits(0x3f44fb94), // 0.7694638
+    f32::from_bits(0x3e7ce307), // 0.24695979
+    f32::from_bits(0x3d1507a5), // 0.036384244
+];
+
+/// Numerator of `sqrt(2 pi) - (1 / (exp(x^2 / 2) p) - 2) / x`, where `p` of a normal distribution is beyond `x`, for `x <= 13.25`, as an error of `p`. Largest weighted error 2^-25.6.
+#[rustfmt::skip]
+pub(super) const NORMAL_OVER: [f32; 4] = [
+    f32::from_bits(0x3f692e11), // 0.91085917
+    f32::from_bits(0x3f0c6a0d), // 0.5484932
+    f32::from_bits(0x3e1bcb8f), // 0.1521437
+    f32::from_bits(0x3c954980), // 0.018223524
+];
+
+/// Denominator of `sqrt(2 pi) - (1 / (exp(x^2 / 2) p) - 2) / x`, where `p` of a normal distribution is beyond `x`, for `x <= 13.25`, as an error of `p`. Largest weighted error 2^-25.6.
+#[rustfmt::skip]
+pub(super) const NORMAL_UNDER: [f32; 5] = [
+    f32::from_bits(0x3f800000), // 1.0
+    f32::from_bits(0x3f66f2f8), // 0.9021449
+    f32::from_bits(0x3ec5264e), // 0.38505787
+    f32::from_bits(0x3db30c87), // 0.08742624
+    f32::from_bits(0x3c155016), // 0.009113332
+];
+
 /// `ln(2)`: the first part times any exponent is exact.
 #[rustfmt::skip]
 pub(super) const LN2: [f32; 2] = [
@@ -105,6 +143,20 @@ pub(super) const PI: [f32; 2] = [
 pub(super) const TWO_LOG2E: [f32; 2] = [
     f32::from_bits(0x4038b000), // 2.8857422
     f32::from_bits(0xb9b89ad4), // -0.0003521057
+];
+
+/// `2 sqrt(2/pi)`, of which the first part has 12 bits.
+#[rustfmt::skip]
+pub(super) const GELU_LINEAR: [f32; 2] = [
+    f32::from_bits(0x3fcc4000), // 1.5957031
+    f32::from_bits(0x388a67a8), // 6.59966e-05
+];
+
+/// `0.044715 * 2 sqrt(2/pi)`, of which the first part has 12 bits.
+#[rustfmt::skip]
+pub(super) const GELU_CUBIC: [f32; 2] = [
+    f32::from_bits(0x3d922000), // 0.0713501
+    f32::from_bits(0x369e549b), // 4.7186163e-06
 ];
 
 /// A word of zeros, then the binary digits of `2 / pi` after the point.

@@ -20,6 +20,75 @@ fn extremes_spread_nan_and_order_zeros() {
     }
 }
 
+/// What the machine or the C library computes. A sum that cancels, a small addend and products below the normal
+/// numbers are the hard cases.
+#[test]
+fn a_multiply_add_rounds_once() {
+    let mut state = 0x1234_5678_9abc_def1_u64;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state as u32
+    };
+    for i in 0..4_000_000 {
+        let (mut a, b) = (f32::from_bits(next()), f32::from_bits(next()));
+        let c = match i % 4 {
+            0 => f32::from_bits(next()),
+            1 => f32::from_bits((-(a * b)).to_bits().wrapping_add(next() % 65).wrapping_sub(32)),
+            2 => f32::from_bits(((a * b).to_bits() & 0xff80_0000).wrapping_sub((next() % 60) << 23)),
+            _ => {
+                // A product around 2^-140: the result is subnormal.
+                a = f32::from_bits(
+                    (a.to_bits() & 0x807f_ffff) | ((114 - (b.to_bits() >> 23 & 0xff) % 114) << 23),
+                );
+                f32::from_bits(next() & 0x80ff_ffff)
+            }
+        };
+        let (got, want) = (exact::mul_add(a, b, c), f32::mul_add(a, b, c));
+        let same = got.to_bits() == want.to_bits() || (got.is_nan() && want.is_nan());
+        assert!(same, "{a:e} * {b:e} + {c:e} is {got:e}, not {want:e}");
+    }
+    for a in EXTREME {
+        for (b, c) in EXTREME.iter().flat_map(|&b| EXTREME.iter().map(move |&c| (b, c))) {
+            let (got, want) = (exact::mul_add(a, b, c), f32::mul_add(a, b, c));
+            let same = got.to_bits() == want.to_bits() || (got.is_nan() && want.is_nan());
+            assert!(same, "{a:e} * {b:e} + {c:e} is {got:e}, not {want:e}");
+        }
+    }
+}
+
+const EXTREME: [f32; 14] = [
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    1e-45,
+    -1e-45,
+    f32::MIN_POSITIVE,
+    -f32::MIN_POSITIVE,
+    f32::MAX,
+    f32::MIN,
+    f32::INFINITY,
+    f32::NEG_INFINITY,
+    f32::NAN,
+    f32::EPSILON,
+];
+
+/// A loop that is compiled for machines with the instruction gives the bits of any other.
+#[test]
+fn fused_lanes_give_the_same_bits() {
+    use fused::Fused;
+    let same = |a: f32, b: f32| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan());
+    for bits in (0..=u32::MAX).step_by(40_009) {
+        let x = f32::from_bits(bits);
+        assert!(same(gelu(x), gelu(Fused(x)).0), "gelu of {x:e}");
+        assert!(same(gelu_tanh(x), gelu_tanh(Fused(x)).0), "gelu-tanh of {x:e}");
+        assert!(same(softplus(x), softplus(Fused(x)).0), "softplus of {x:e}");
+        assert!(same(exact::round_bf16(x), exact::round_bf16(Fused(x)).0), "{x:e} rounded");
+    }
+}
+
 #[test]
 fn bf16_rounds_like_the_half_crate() {
     for bits in (0..=u32::MAX).step_by(4093) {

@@ -55,6 +55,8 @@ pub(super) enum Op {
     Word(u32),
     Bin(Bin, Id, Id),
     Cmp(Cmp, Id, Id),
+    /// The product of the first two, plus the third.
+    MulAdd(Id, Id, Id),
     Neg(Id),
     Abs(Id),
     Sqrt(Id),
@@ -150,6 +152,7 @@ impl Op {
             Op::Arg(_) | Op::Float(_) | Op::Word(_) => self,
             Op::Bin(bin, a, b) => Op::Bin(bin, to(a), to(b)),
             Op::Cmp(cmp, a, b) => Op::Cmp(cmp, to(a), to(b)),
+            Op::MulAdd(a, b, c) => Op::MulAdd(to(a), to(b), to(c)),
             Op::Neg(a) => Op::Neg(to(a)),
             Op::Abs(a) => Op::Abs(to(a)),
             Op::Sqrt(a) => Op::Sqrt(to(a)),
@@ -222,6 +225,9 @@ impl Lane for Float {
     }
     fn bits(self) -> Word {
         Word(push(Op::Bits(self.0), Ty::U32))
+    }
+    fn mul_add(self, by: Float, plus: Float) -> Float {
+        Float(push(Op::MulAdd(self.0, by.0, plus.0), Ty::F32))
     }
     fn abs(self) -> Float {
         Float(push(Op::Abs(self.0), Ty::F32))
@@ -352,6 +358,7 @@ mod tests {
                         Cmp::Less => (word(a) as i32) < (word(b) as i32),
                     })
                 }
+                Op::MulAdd(a, b, c) => float(a).mul_add(float(b), float(c)).to_bits(),
                 Op::Neg(a) => (-float(a)).to_bits(),
                 Op::Abs(a) => float(a).abs().to_bits(),
                 Op::Sqrt(a) => float(a).sqrt().to_bits(),
@@ -368,8 +375,16 @@ mod tests {
     #[test]
     fn what_is_recorded_is_what_the_cpu_runs() {
         let same = |got: f32, want: f32| got.to_bits() == want.to_bits() || (got.is_nan() && want.is_nan());
-        let functions: [fn(f32) -> f32; 4] = [maths::exp, maths::log1p, maths::sin, maths::erf];
-        let codes = [record1(maths::exp), record1(maths::log1p), record1(maths::sin), record1(maths::erf)];
+        let functions: [fn(f32) -> f32; 6] =
+            [maths::exp, maths::log1p, maths::sin, maths::erf, maths::gelu_tanh, maths::softplus];
+        let codes = [
+            record1(maths::exp),
+            record1(maths::log1p),
+            record1(maths::sin),
+            record1(maths::erf),
+            record1(maths::gelu_tanh),
+            record1(maths::softplus),
+        ];
         let pow = record2(maths::pow);
         for bits in (0..=u32::MAX).step_by(2_000_003) {
             let x = f32::from_bits(bits);

@@ -61,6 +61,7 @@ fn spell(code: &Recorded, step: &Step) -> String {
         Op::Cmp(Cmp::Less, a, b) => format!("{} < {}", signed(a), signed(b)),
         Op::Cmp(Cmp::Lt, a, b) => format!("{} < {}", v(a), v(b)),
         Op::Cmp(Cmp::Eq, a, b) => format!("{} == {}", v(a), v(b)),
+        Op::MulAdd(a, b, c) => format!("fma({}, {}, {})", v(a), v(b), v(c)),
         Op::Neg(a) => format!("-{}", v(a)),
         Op::Abs(a) => format!("abs({})", v(a)),
         Op::Sqrt(a) => format!("sqrt({})", v(a)),

@@ -35,7 +35,7 @@ fn maths_function(f: ScalarFn) -> Option<String> {
 }
 
 fn maths_name(f: ScalarFn) -> String {
-    format!("sx_{}", f.name())
+    format!("sx_{}", f.name().replace('-', "_"))
 }
 
 /// An expression for `f` of `args`. `repr` is the form of all arguments (of the branches, for `where`), and of
@@ -95,6 +95,13 @@ fn float(f: ScalarFn) -> Option<Form> {
         Acos => One(maths::acos),
         Erf => One(maths::erf),
         Cbrt => One(maths::cbrt),
+        Sigmoid => One(maths::sigmoid),
+        Softplus => One(maths::softplus),
+        LogSigmoid => One(maths::log_sigmoid),
+        Silu => One(maths::silu),
+        GeluTanh => One(maths::gelu_tanh),
+        Gelu => One(maths::gelu),
+        Erfc => One(maths::erfc),
         Floor => Text("floor($0)"),
         Ceil => Text("ceil($0)"),
         Round => Text("round($0)"),

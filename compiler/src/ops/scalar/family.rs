@@ -33,6 +33,20 @@ impl Function {
     }
 }
 
+/// The image under a function that falls up to `lowest` and rises from there; a limit it never reaches may be rounded to.
+pub(super) fn valley(x: Interval, lowest: f64, f: fn(f64) -> f64) -> Interval {
+    let value = |x| f(x) + 0.0;
+    let image = if lowest <= x.lo {
+        x.rising(value)
+    } else if x.hi <= lowest {
+        x.falling(value)
+    } else {
+        let falls = x.clip(Interval::closed(f64::NEG_INFINITY, lowest)).falling(value);
+        falls.hull(x.clip(Interval::closed(lowest, f64::INFINITY)).rising(value))
+    };
+    image.closure()
+}
+
 /// A function of two values that gives a truth value.
 pub(super) struct Test {
     pub(super) signature: &'static str,

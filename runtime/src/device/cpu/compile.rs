@@ -85,7 +85,7 @@ impl End {
 impl<'a> Compiler<'a> {
     fn new(source: &'a Source<'a>, body: Body, values: Values, space: Space, walk: Walk) -> Compiler<'a> {
         let count = body.insts.len();
-        let fused = fusions(&body, &values.regs, &values.live, source.stores);
+        let fused = fusions(&body, &values.regs, &values.live);
         let operands = body.insts.iter().zip(&fused).map(|(inst, fused)| match fused {
             Some(fusion) => fusion.args.clone(),
             None => analyse::operands(inst),

@@ -1,7 +1,8 @@
-//! Loops over lanes: one scalar function applied to a block of values, compiled for AVX2 and for any machine.
+//! Loops over lanes: one scalar function applied to a block of values, compiled for AVX2 with FMA and for any machine.
 //!
-//! Every loop is plain Rust over slices that the compiler vectorises. Nothing contracts a multiply and an
-//! add, so both versions give the same bits.
+//! Every loop is plain Rust over slices that the compiler vectorises. A multiplication and an addition are fused only
+//! where the maths library says so, and emulated where the machine has no such instruction, so both versions give the
+//! same bits.
 
 use std::slice;
 
@@ -14,16 +15,17 @@ pub(super) type LaneFn = unsafe fn(*mut u8, *const u8, *const u8, *const u8, usi
 /// A function of one argument.
 pub(super) trait F1 {
     type A: Copy;
-    type R: Copy;
+    type R: Copy + Default;
     /// Whether a lane costs enough that the last few lanes are computed as a whole vector.
     const HEAVY: bool;
-    fn at(a: Self::A) -> Self::R;
+    /// `FMA`: the loop around it is compiled for machines with fused multiply-add.
+    fn at<const FMA: bool>(a: Self::A) -> Self::R;
 }
 
 /// A function of two arguments.
 pub(super) trait F2 {
     type A: Copy;
-    type R: Copy;
+    type R: Copy + Default;
     const HEAVY: bool;
     fn at(a: Self::A, b: Self::A) -> Self::R;
 }
@@ -36,10 +38,10 @@ pub(super) trait F3 {
     fn at(c: Self::C, a: Self::A, b: Self::A) -> Self::R;
 }
 
-/// Whether this machine runs the AVX2 versions.
+/// Whether this machine runs the AVX2 versions, which use FMA as well.
 pub(super) fn avx2() -> bool {
     #[cfg(target_arch = "x86_64")]
-    return std::arch::is_x86_feature_detected!("avx2");
+    return std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma");
     #[cfg(not(target_arch = "x86_64"))]
     return false;
 }
@@ -48,7 +50,7 @@ pub(super) fn avx2() -> bool {
 macro_rules! avx2_version {
     ($(#[$doc:meta])* fn $avx2:ident = $plain:ident [$($generics:tt)*] [$($names:tt)*] ($($arg:ident: $t:ty),*)) => {
         $(#[$doc])*
-        #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2"))]
+        #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,fma"))]
         #[allow(unused_unsafe, reason = "the plain version may be safe")]
         unsafe fn $avx2<$($generics)*>($($arg: $t),*) {
             // SAFETY: the caller upholds the contract of the plain version.
@@ -62,12 +64,12 @@ pub(super) use avx2_version;
 const WIDE: usize = 8;
 
 #[inline(always)]
-fn each1<F: F1>(d: &mut [F::R], a: &[F::A]) {
+fn each1<F: F1, const FMA: bool>(d: &mut [F::R], a: &[F::A]) {
     for (d, a) in d.iter_mut().zip(a) {
-        *d = F::at(*a);
+        *d = F::at::<FMA>(*a);
     }
 }
-avx2_version!(fn each1_avx2 = each1 [F: F1] [F] (d: &mut [F::R], a: &[F::A]));
+avx2_version!(fn each1_avx2 = each1 [F: F1] [F, true] (d: &mut [F::R], a: &[F::A]));
 
 /// How the two operands of a function vary over lanes.
 const VV: u8 = 0;
@@ -135,7 +137,7 @@ unsafe fn padded<T: Copy>(all: *const T, from: usize, n: usize) -> [T; WIDE] {
 unsafe fn run1<F: F1, const AVX2: bool>(d: *mut u8, a: *const u8, _: *const u8, _: *const u8, n: usize) {
     let run = |d: &mut [F::R], a: &[F::A]| {
         // SAFETY: chosen only where AVX2 was found.
-        if AVX2 { unsafe { each1_avx2::<F>(d, a) } } else { each1::<F>(d, a) }
+        if AVX2 { unsafe { each1_avx2::<F>(d, a) } } else { each1::<F, false>(d, a) }
     };
     let (d, a) = (d as *mut F::R, a as *const F::A);
     let main = if F::HEAVY && AVX2 { n & !(WIDE - 1) } else { n };
@@ -144,7 +146,7 @@ unsafe fn run1<F: F1, const AVX2: bool>(d: *mut u8, a: *const u8, _: *const u8, 
         run(slice::from_raw_parts_mut(d, main), slice::from_raw_parts(a, main));
         if main < n {
             let a = padded(a, main, n);
-            let mut wide = [F::at(a[0]); WIDE];
+            let mut wide = [F::R::default(); WIDE];
             run(&mut wide, &a);
             d.add(main).copy_from_nonoverlapping(wide.as_ptr(), n - main);
         }
@@ -175,7 +177,7 @@ unsafe fn run2<F: F2, const HOW: u8, const AVX2: bool>(
         if main < n {
             let a = if HOW == SV { [*a; WIDE] } else { padded(a, main, n) };
             let b = if HOW == VS { [*b; WIDE] } else { padded(b, main, n) };
-            let mut wide = [F::at(a[0], b[0]); WIDE];
+            let mut wide = [F::R::default(); WIDE];
             run(&mut wide, &a, &b);
             d.add(main).copy_from_nonoverlapping(wide.as_ptr(), n - main);
         }

@@ -4,6 +4,7 @@
 
 use super::lanes::{self, F1, F2, F3, LaneFn};
 use sx_artifact::kernel::ScalarType;
+use sx_artifact::maths::fused::Fused;
 use sx_artifact::maths::{self, exact};
 use sx_artifact::scalar::ScalarFn;
 
@@ -16,8 +17,25 @@ macro_rules! f1 {
             type R = $r;
             const HEAVY: bool = $heavy;
             #[inline(always)]
-            fn at($x: $a) -> $r {
+            fn at<const FMA: bool>($x: $a) -> $r {
                 $e
+            }
+        }
+        lanes::unary::<F>()
+    }};
+}
+
+/// The loop of a function of the maths library that multiplies and adds in one.
+macro_rules! fused {
+    ($f:ident) => {{
+        struct F;
+        impl F1 for F {
+            type A = f32;
+            type R = f32;
+            const HEAVY: bool = true;
+            #[inline(always)]
+            fn at<const FMA: bool>(x: f32) -> f32 {
+                if FMA { maths::$f(Fused(x)).0 } else { maths::$f(x) }
             }
         }
         lanes::unary::<F>()
@@ -115,6 +133,13 @@ fn float(f: ScalarFn, many: [bool; 3]) -> Option<LaneFn> {
         Acos => f1!(true, |x: f32| -> f32 { maths::acos(x) }),
         Erf => f1!(true, |x: f32| -> f32 { maths::erf(x) }),
         Cbrt => f1!(true, |x: f32| -> f32 { maths::cbrt(x) }),
+        Sigmoid => fused!(sigmoid),
+        Softplus => fused!(softplus),
+        LogSigmoid => fused!(log_sigmoid),
+        Silu => fused!(silu),
+        Gelu => fused!(gelu),
+        GeluTanh => fused!(gelu_tanh),
+        Erfc => fused!(erfc),
         Floor => f1!(false, |x: f32| -> f32 { x.floor() }),
         Ceil => f1!(false, |x: f32| -> f32 { x.ceil() }),
         Round => f1!(false, |x: f32| -> f32 { x.round_ties_even() }),
