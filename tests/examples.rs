@@ -1,7 +1,7 @@
 //! The numbered examples and the classifier of digits answer what their comments say, on the reference and on the CPU.
 
 use std::path::PathBuf;
-use sx_compiler::compile::Target;
+use sx_artifact::code::Target;
 use sx_runtime::device::Device;
 use sx_runtime::device::cpu::Cpu;
 use sx_tests::example::{Example, agree};

@@ -6,10 +6,10 @@
 
 use std::path::PathBuf;
 
+use sx_artifact::code::Target;
 use sx_artifact::dtype::DType;
 use sx_artifact::program::Step;
 use sx_artifact::tensor::{Data, Tensor};
-use sx_compiler::compile::Target;
 use sx_files::tensors::{Rounding, Value, Want};
 use sx_runtime::device;
 use sx_tests::example::{Built, Example};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use sx_artifact::wgpu::ENTRY_POINT;
+use sx_artifact::code::ENTRY_POINT;
 use sx_compiler::codegen::wgsl;
 use sx_compiler::ir::{Graph, Origin, text};
 use sx_compiler::{kernel, pipeline, plan};
@@ -45,7 +45,7 @@ fn shown(stage: &str, checked: &program::Checked) -> String {
 }
 
 /// The text of every kernel.
-fn kernels(generated: wgsl::Generated) -> String {
+fn kernels(generated: sx_compiler::codegen::Emitted) -> String {
     let texts = generated.files.into_iter().filter(|(name, _)| name.ends_with(".wgsl"));
     let one = |(name, bytes): (String, Vec<u8>)| {
         format!("// {name}\n{}", own(&String::from_utf8(bytes).expect("WGSL is text")))

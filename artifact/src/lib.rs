@@ -6,11 +6,12 @@
 //! compiles for any target, WebAssembly among them. `sx-files` has the files.
 //!
 //! Read in this order: [`dtype`], [`tensor`], [`scalar`], [`maths`], [`kernel`], [`program`], [`check`],
-//! [`wgpu`], [`validate`]; then the container: [`layout`], [`manifest`], [`write`](mod@write), [`read`].
+//! [`code`], [`validate`]; then the container: [`layout`], [`manifest`], [`write`](mod@write), [`read`].
 
 #![forbid(unsafe_code)]
 
 pub mod check;
+pub mod code;
 pub mod dtype;
 pub mod kernel;
 pub mod maths;
@@ -18,7 +19,6 @@ pub mod program;
 pub mod scalar;
 pub mod tensor;
 pub mod validate;
-pub mod wgpu;
 
 pub mod error;
 pub mod layout;

@@ -1,5 +1,6 @@
 //! The manifest: what an artifact says of itself, and the digest of every other entry.
 
+use crate::code::Target;
 use crate::dtype::DType;
 use crate::program::{Check, Program, Resource, Role};
 use serde::{Deserialize, Serialize};
@@ -19,8 +20,8 @@ pub struct Manifest {
     pub format: u32,
     /// The compiler that made it and its version, such as `sxc 0.1.0`.
     pub compiler: String,
-    /// The targets it has code for: `cpu`, `wgpu`, ….
-    pub targets: Vec<String>,
+    /// The targets it has code for, each once.
+    pub targets: Vec<Target>,
     /// The graphs, in the order of the source.
     pub graphs: Vec<Graph>,
     /// The learned values, sorted by name.
@@ -87,7 +88,7 @@ pub fn ports(program: &Program, role: &Role) -> Vec<Port> {
 #[serde(deny_unknown_fields)]
 pub struct Memory {
     /// The target.
-    pub target: String,
+    pub target: Target,
     /// All its buffers together, parameters included.
     pub bytes: u64,
 }

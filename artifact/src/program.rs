@@ -223,4 +223,19 @@ impl Program {
         let own = |r: &&Resource| !matches!(r.role, Role::Scratch { .. });
         self.slots.iter().sum::<u64>() + self.resources.iter().filter(own).map(Resource::bytes).sum::<u64>()
     }
+
+    /// Launches of the program, each written one counted once however often it runs.
+    pub fn launches(&self) -> u64 {
+        launches(&self.steps)
+    }
+}
+
+/// Launches in `steps`, each written one counted once however often it runs.
+pub fn launches(steps: &[Step]) -> u64 {
+    let of = |step: &Step| match step {
+        Step::Launch(_) => 1,
+        Step::Copy { .. } => 0,
+        Step::Loop { body, .. } => launches(body),
+    };
+    steps.iter().map(of).sum()
 }

@@ -1,5 +1,6 @@
 //! Programs and their data → an artifact. The same contents give the same bytes.
 
+use crate::code::Target;
 use crate::dtype::DType;
 use crate::error::Error;
 use crate::layout::{self, Item, Layout};
@@ -15,7 +16,7 @@ pub struct Contents<'a> {
     /// The compiler and its version, such as `sxc 0.1.0`.
     pub compiler: String,
     /// The targets there is code for.
-    pub targets: Vec<String>,
+    pub targets: Vec<Target>,
     /// The graphs, in the order of the source.
     pub graphs: Vec<Graph<'a>>,
     /// The learned values. Their bytes are often slices of a mapped file: they are never copied.
@@ -193,7 +194,7 @@ impl<'a> Assembled<'a> {
 
 /// What the manifest says apart from parameters and entries.
 struct Heading {
-    targets: Vec<String>,
+    targets: Vec<Target>,
     graphs: Vec<manifest::Graph>,
     weights: Option<Digest>,
 }

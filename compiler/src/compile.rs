@@ -4,81 +4,80 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use sx_artifact::code::Target;
 use sx_artifact::manifest::Memory;
 use sx_artifact::tensor::Tensor;
-use sx_artifact::wgpu::{WgpuCode, wgpu_bytes};
 use sx_artifact::write::{Contents, Graph, NamedBytes, ParamValue};
 
-use crate::codegen::wgsl;
+use crate::codegen::{self, Emitted, Floor};
 use crate::diag::{Code, Diagnostic, Sources};
 use crate::eval::Module;
 use crate::pipeline;
 use crate::plan::Planned;
 
-/// What an artifact is compiled for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Target {
-    /// The processor: it runs the kernels of the program itself.
-    Cpu,
-    /// GPUs by way of WGSL, SPIR-V and Metal's language.
-    Wgpu,
-}
-
-impl Target {
-    /// The target's name in artifacts and on command lines.
-    pub fn name(self) -> &'static str {
-        match self {
-            Target::Cpu => "cpu",
-            Target::Wgpu => "wgpu",
-        }
-    }
-}
-
 /// A compiled program: everything of an artifact but the values of its parameters.
 pub struct Compiled {
-    /// A program for each graph, in the order of the source.
-    pub graphs: Vec<Planned>,
-    /// What the `wgpu` target adds to each, where it is a target.
-    pub wgpu: Vec<WgpuCode>,
+    /// The graphs, in the order of the source.
+    pub graphs: Vec<CompiledGraph>,
     /// The targets, each once.
     pub targets: Vec<Target>,
-    /// Generated code, by the name of its entry.
-    pub entries: BTreeMap<String, Vec<u8>>,
 }
 
-/// Compiles every graph of `module` for every target. An error is a kernel that a target cannot have, with
-/// the reason and its place.
-pub fn compile(module: &Module, sources: &Sources, targets: &[Target]) -> Result<Compiled, Diagnostic> {
-    let graphs: Vec<Planned> = module.graphs.iter().map(|graph| pipeline::program(graph, sources)).collect();
+/// A compiled graph.
+pub struct CompiledGraph {
+    /// What every target runs.
+    pub planned: Planned,
+    /// What each target adds.
+    pub emitted: BTreeMap<Target, Emitted>,
+}
+
+/// Compiles every graph of `module` for every target, whose devices have what `floor` says. An error is a kernel that
+/// a target cannot have, with the reason and its place.
+pub fn compile(
+    module: &Module,
+    sources: &Sources,
+    targets: &[Target],
+    floor: &Floor,
+) -> Result<Compiled, Diagnostic> {
     let mut targets = targets.to_vec();
     targets.sort_unstable();
     targets.dedup();
-    let mut entries = BTreeMap::new();
-    let mut wgpu = Vec::new();
-    for planned in graphs.iter().filter(|_| targets.contains(&Target::Wgpu)) {
-        let generated = wgsl::generate(&planned.program).map_err(|refused| Diagnostic {
-            code: Code::FitKernel,
-            message: refused.message,
-            span: planned.kernel_span(refused.kernel),
-            notes: Vec::new(),
-            help: Some("make the graph smaller, or leave that target out: `--target cpu`".to_owned()),
-        })?;
-        entries.extend(generated.files);
-        wgpu.push(generated.code);
+    let mut graphs = Vec::new();
+    for graph in &module.graphs {
+        let planned = pipeline::program(graph, sources);
+        let mut emitted = BTreeMap::new();
+        for &target in &targets {
+            let made = codegen::emitter(target, floor).emit(&planned.program);
+            emitted.insert(target, made.map_err(|refused| refusal(&planned, refused))?);
+        }
+        graphs.push(CompiledGraph { planned, emitted });
     }
-    Ok(Compiled { graphs, wgpu, targets, entries })
+    Ok(Compiled { graphs, targets })
+}
+
+fn refusal(planned: &Planned, refused: codegen::Refused) -> Diagnostic {
+    Diagnostic {
+        code: Code::FitKernel,
+        message: refused.message,
+        span: planned.kernel_span(refused.kernel),
+        notes: Vec::new(),
+        help: Some("make the graph smaller, or leave that target out: `--target cpu`".to_owned()),
+    }
+}
+
+impl CompiledGraph {
+    /// The bytes it asks of each target's device.
+    fn memory(&self) -> Vec<Memory> {
+        let memory = |(&target, emitted): (&Target, &Emitted)| Memory { target, bytes: emitted.memory };
+        self.emitted.iter().map(memory).collect()
+    }
 }
 
 impl Compiled {
-    /// The bytes that the graph at a position asks of each target's device.
-    fn memory(&self, at: usize) -> Vec<Memory> {
-        let program = &self.graphs[at].program;
-        let bytes = |target: Target| match target {
-            Target::Cpu => program.buffer_bytes(),
-            Target::Wgpu => wgpu_bytes(program, &self.wgpu[at]),
-        };
-        let memory = |&target: &Target| Memory { target: target.name().to_owned(), bytes: bytes(target) };
-        self.targets.iter().map(memory).collect()
+    /// Generated code, by the name of its entry.
+    pub fn entries(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        let emitted = self.graphs.iter().flat_map(|graph| graph.emitted.values());
+        emitted.flat_map(|emitted| &emitted.files).map(|(name, bytes)| (name.as_str(), bytes.as_slice()))
     }
 
     /// The contents of an artifact with these values for the parameters of `module`, which are all there.
@@ -87,15 +86,14 @@ impl Compiled {
         module: &Module,
         values: &'a BTreeMap<String, Arc<Tensor>>,
     ) -> Contents<'a> {
-        let constants = self.graphs.iter().flat_map(|planned| &planned.constants);
+        let constants = self.graphs.iter().flat_map(|graph| &graph.planned.constants);
         Contents {
             compiler: concat!("sxc ", env!("CARGO_PKG_VERSION")).to_owned(),
-            targets: self.targets.iter().map(|target| target.name().to_owned()).collect(),
+            targets: self.targets.clone(),
             graphs: self
                 .graphs
                 .iter()
-                .enumerate()
-                .map(|(at, planned)| Graph { program: &planned.program, memory: self.memory(at) })
+                .map(|graph| Graph { program: &graph.planned.program, memory: graph.memory() })
                 .collect(),
             params: module
                 .params
@@ -112,9 +110,8 @@ impl Compiled {
                 .map(|(name, value)| NamedBytes { name: name.clone(), bytes: Cow::Borrowed(value.bytes()) })
                 .collect(),
             entries: self
-                .entries
-                .iter()
-                .map(|(name, bytes)| NamedBytes { name: name.clone(), bytes: Cow::Borrowed(bytes) })
+                .entries()
+                .map(|(name, bytes)| NamedBytes { name: name.to_owned(), bytes: Cow::Borrowed(bytes) })
                 .collect(),
         }
     }

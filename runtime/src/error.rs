@@ -68,9 +68,9 @@ pub enum Error {
         /// The device.
         device: String,
         /// The target it needs.
-        target: String,
+        target: sx_artifact::code::Target,
         /// The targets the artifact has.
-        has: Vec<String>,
+        has: Vec<sx_artifact::code::Target>,
     },
 }
 
@@ -162,7 +162,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-pub(crate) fn in_words(names: &[String]) -> String {
+pub(crate) fn in_words(names: &[impl fmt::Display]) -> String {
     match names {
         [] => "none".to_owned(),
         _ => names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "),

@@ -27,7 +27,7 @@
 //! #   "steps": [{ "launch": { "kernel": 0, "args": [{ "resource": 0 }, { "resource": 1 }], "origins": [] } }],
 //! #   "slots": [], "sites": [], "origins": [] }"#)?;
 //! # let contents = sx_artifact::write::Contents {
-//! #     compiler: "sxc".into(), targets: vec!["cpu".into()], params: vec![], constants: vec![], entries: vec![],
+//! #     compiler: "sxc".into(), targets: vec![sx_artifact::code::Target::Cpu], params: vec![], constants: vec![], entries: vec![],
 //! #     graphs: vec![sx_artifact::write::Graph { program: &program, memory: vec![] }],
 //! # };
 //! # let folder = tempfile::tempdir()?;

@@ -4,6 +4,7 @@ use crate::device::{Contents, SharedBytes};
 use crate::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use sx_artifact::code::Target;
 use sx_artifact::manifest::{self, Graph};
 use sx_artifact::program::{Program, Resource, Role};
 use sx_artifact::read::Artifact;
@@ -54,7 +55,7 @@ impl Model {
     }
 
     /// The targets it has code for.
-    pub fn targets(&self) -> &[String] {
+    pub fn targets(&self) -> &[Target] {
         &self.artifact.manifest().targets
     }
 

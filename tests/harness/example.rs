@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use sx_artifact::code::Target;
 use sx_artifact::tensor::Tensor;
 use sx_artifact::write;
-use sx_compiler::compile::{self, Target};
+use sx_compiler::codegen::FLOORS;
+use sx_compiler::compile;
 use sx_compiler::driver::weights;
 use sx_compiler::ir::{Graph, Op};
 use sx_compiler::reference;
@@ -71,8 +73,8 @@ impl Example {
         let mut sink = sx_compiler::diag::Sink::default();
         let weights = weights::values(&module.params, &files, &mut sink)
             .map_err(|_| "not every parameter has a value".to_owned())?;
-        let compiled =
-            compile::compile(&module, &checked.sources, targets).map_err(|refused| refused.message)?;
+        let compiled = compile::compile(&module, &checked.sources, targets, &FLOORS[0])
+            .map_err(|refused| refused.message)?;
         let bytes = write::to_bytes(&compiled.contents(&module, &weights.values));
         let model = Model::from_bytes(bytes.map_err(|error| error.to_string())?)
             .map_err(|error| error.to_string())?;
@@ -136,11 +138,11 @@ impl Built {
     /// The bytes that the artifact states for each of its targets, and those that a session asks of the device.
     pub fn memory(&self, devices: &[&dyn Device]) -> Result<Vec<(String, u64, u64)>, sx_runtime::Error> {
         let graph = self.model.graph(Some(&self.graph.name))?;
-        let stated = |target: &str| {
+        let stated = |target: Target| {
             graph.memory.iter().find(|need| need.target == target).map_or(0, |need| need.bytes)
         };
         let pairs = devices.iter().map(|device| {
-            let target = if device.name() == "cpu" { "cpu" } else { "wgpu" };
+            let target = if device.name() == "cpu" { Target::Cpu } else { Target::Wgpu };
             let session = Session::new(&self.model, &self.graph.name, *device)?;
             Ok((device.name().to_owned(), stated(target), session.allocated_bytes()))
         });

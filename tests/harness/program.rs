@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
+use sx_artifact::code::Target;
 use sx_artifact::dtype::DType;
 use sx_artifact::tensor::{Data, Tensor};
 use sx_artifact::write;
-use sx_compiler::compile::{self, Target};
+use sx_compiler::codegen::FLOORS;
+use sx_compiler::compile;
 use sx_compiler::diag::render::{Paint, render_all};
 use sx_compiler::diag::{Sink, Sources};
 use sx_compiler::driver::weights;
@@ -74,7 +76,7 @@ pub fn check(name: &str, text: &str, folder: &Path) -> Checked {
         _ = weights::values(&module.params, &[], &mut sink);
     }
     if let (Some(module), Some(at)) = (&module, words.iter().position(|word| *word == "--fits")) {
-        let floor = fits::FLOORS.iter().find(|floor| words.get(at + 1) == Some(&floor.name));
+        let floor = FLOORS.iter().find(|floor| words.get(at + 1) == Some(&floor.name));
         fits::check(module, &sources, floor.expect("a floor by its name"), &mut sink);
     }
     Checked { sources, sink, module }
@@ -84,7 +86,7 @@ pub fn check(name: &str, text: &str, folder: &Path) -> Checked {
 pub fn model(name: &str, text: &str) -> Model {
     let checked = check(name, text, Path::new("."));
     let module = checked.module.as_ref().unwrap_or_else(|| panic!("{}", checked.rendered()));
-    let compiled = compile::compile(module, &checked.sources, &[Target::Cpu, Target::Wgpu]);
+    let compiled = compile::compile(module, &checked.sources, &[Target::Cpu, Target::Wgpu], &FLOORS[0]);
     let compiled = compiled.unwrap_or_else(|refused| panic!("{}", refused.message));
     let bytes = write::to_bytes(&compiled.contents(module, &Default::default())).expect("an artifact");
     Model::from_bytes(bytes).expect("the same artifact")

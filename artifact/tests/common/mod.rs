@@ -1,6 +1,7 @@
 //! A small artifact with one of everything.
 
 use std::borrow::Cow;
+use sx_artifact::code::Target;
 use sx_artifact::dtype::DType;
 use sx_artifact::kernel::{Access, Affine, Arg, Body, Inst, Kernel, KernelKind, Loop, Mode, Store, Val};
 use sx_artifact::manifest::Memory;
@@ -74,10 +75,10 @@ pub(crate) fn program(graph: &str) -> Program {
 pub(crate) fn contents<'a>(programs: &'a [Program], weight: &'a [u8]) -> Contents<'a> {
     let named =
         |name: &str, bytes: &'static [u8]| NamedBytes { name: name.to_owned(), bytes: Cow::Borrowed(bytes) };
-    let memory = || vec![Memory { target: "cpu".to_owned(), bytes: 96 }];
+    let memory = || vec![Memory { target: Target::Cpu, bytes: 96 }];
     Contents {
         compiler: "sxc 0.1.0".to_owned(),
-        targets: vec!["cpu".to_owned(), "wgpu".to_owned()],
+        targets: vec![Target::Cpu, Target::Wgpu],
         graphs: programs.iter().map(|program| Graph { program, memory: memory() }).collect(),
         params: vec![ParamValue {
             name: "layer.0.weight".to_owned(),

@@ -6,7 +6,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args as Arguments, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-use crate::fits::{FLOORS, Floor};
+use crate::codegen::{FLOORS, Floor};
 
 /// Compiles tensor programs ahead of time.
 #[derive(Debug, Parser)]
@@ -148,6 +148,9 @@ pub struct Build {
     /// Targets, separated by commas; all of them if left out
     #[arg(long = "target", value_name = "TARGETS", value_enum, value_delimiter = ',')]
     pub targets: Vec<Target>,
+    /// Compile `wgpu` code for devices that have at least this
+    #[arg(long, value_name = "FLOOR", value_parser = floors(), default_value = FLOORS[0].name)]
+    pub fits: Floor,
     /// Values for the program's parameters, by name; repeatable
     #[arg(long, value_name = "FILE.safetensors")]
     pub weights: Vec<PathBuf>,

@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use serde_json::json;
+use sx_artifact::code::Target;
 use sx_artifact::write;
 use sx_files::artifact;
 
 use super::args::{self, Build};
 use super::check::{self, Loaded};
 use super::{Exit, Failure, Terminal};
-use crate::compile::{self, Target};
+use crate::compile;
 use crate::diag::Sources;
 use crate::driver;
 
@@ -21,7 +22,8 @@ pub(super) fn run(args: &Build, terminal: &Terminal) -> Result<Exit, Failure> {
     let Loaded { module, sources } = check::loaded(&args.program, &args.graphs, terminal)?;
     let weights = check::weights(&module, &args.weights, &sources, terminal)?;
     let what = format!("compiling {}", super::terminal::counted(module.graphs.len(), "graph"));
-    let compiled = match terminal.during(&what, || compile::compile(&module, &sources, &targets)) {
+    let compiled = match terminal.during(&what, || compile::compile(&module, &sources, &targets, &args.fits))
+    {
         Ok(compiled) => compiled,
         Err(refused) => return Err(check::refused(refused, &sources, terminal)),
     };

@@ -28,7 +28,7 @@ impl Encoder {
         };
         let (batch, tokens) = (usize::try_from(batch)?, usize::try_from(tokens)?);
         let tokenizer = open_tokenizer(tokenizer, tokens)?;
-        Ok(Encoder { session, tokenizer, device: selected.target.to_owned(), batch, tokens })
+        Ok(Encoder { session, tokenizer, device: selected.target.to_string(), batch, tokens })
     }
 
     /// The target that the device is of.

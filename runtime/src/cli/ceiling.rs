@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 use std::time::Instant;
+use sx_artifact::code::wgpu::{self as needed, When};
+use sx_artifact::code::{Buffer, Code, Dispatch, KernelCode, Needs, Target, Variant, Window, metadata_entry};
 use sx_artifact::dtype::DType;
 use sx_artifact::kernel::{
     Access, Affine, Arg, Body, Contraction, Inst, Kernel, KernelKind, Loop, Mode, Operand, ScalarType, Store,
     Val,
 };
 use sx_artifact::program::{Binding, Encoding, Launch, Program, Resource, Role, Step};
-use sx_artifact::wgpu::{
-    Dispatch, KernelCode, Needs, Source, Variant, WgpuCode, When, Window, metadata_entry,
-};
 use sx_runtime::device::{Contents, Context, Device, Prepare, Selected, SharedBytes, select, wgpu};
 use sx_runtime::{Data, Error, Tensor};
 
@@ -32,7 +31,7 @@ const SIDE: u64 = 768;
 /// Measures a device: one that takes a program's kernels as they are by a copy and a product, a GPU by copies
 /// between its buffers and by code that only multiplies and adds.
 pub(super) fn measure(selected: &Selected) -> Result<Ceiling, Error> {
-    if selected.target != "cpu" {
+    if selected.target != Target::Cpu {
         return on_gpu(selected);
     }
     let device = &*selected.device;
@@ -98,7 +97,7 @@ impl Contents for Multiplier {
     }
 
     fn entry(&self, name: &str) -> Result<SharedBytes, Error> {
-        let bytes = match name == metadata_entry(NAME) {
+        let bytes = match name == metadata_entry(Target::Wgpu, NAME) {
             true => serde_json::to_vec(&self.code()).expect("metadata has only string keys"),
             false => CODE.as_bytes().to_vec(),
         };
@@ -113,9 +112,9 @@ impl Contents for Multiplier {
 
 impl Multiplier {
     /// How the multiplying code is run.
-    fn code(&self) -> WgpuCode {
+    fn code(&self) -> Code {
         let bytes = INVOCATIONS * 4;
-        let window = |arg, write| Window { source: Source::Arg(arg), offset: 0, bytes, write };
+        let window = |arg, write| Window { buffer: Buffer::Arg(arg), offset: 0, bytes, write };
         let dispatch = Dispatch {
             code: NAME.to_owned(),
             groups: [self.groups as u32, 1, 1],
@@ -123,7 +122,8 @@ impl Multiplier {
             bindings: vec![window(0, false), window(1, true)],
             traps: false,
         };
-        let needs = Needs {
+        let needs = needed::Needs {
+            when: When::Any,
             storage_buffers: 2,
             workgroup_bytes: 0,
             invocations: WORKGROUP as u32,
@@ -131,13 +131,11 @@ impl Multiplier {
         };
         let variant = Variant {
             name: "any".to_owned(),
-            when: When::Any,
-            keeps_order: true,
-            needs,
+            needs: Needs::Wgpu(needs),
             scratch: Vec::new(),
             dispatches: vec![dispatch],
         };
-        WgpuCode { kernels: vec![KernelCode { variants: vec![variant] }] }
+        Code { kernels: vec![KernelCode { variants: vec![variant] }] }
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{Failure, Terminal, json};
 use serde_json::{Value, json};
 use std::path::PathBuf;
+use sx_artifact::code::Target;
 use sx_runtime::device::{self, Found, Limits, fit};
 use sx_runtime::{Error, Model};
 
@@ -48,7 +49,7 @@ pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<(), Failure> {
 
 fn as_text(found: &Found, fit: &Fit) -> String {
     let Found { id, name, backend, driver, .. } = found;
-    let on = if found.is_cpu && found.target != "cpu" { ", runs on the processor" } else { "" };
+    let on = if found.is_cpu && found.target != Target::Cpu { ", runs on the processor" } else { "" };
     let mut text = format!("{id:<8} {name} ({backend}, {driver}{on})\n");
     if let Some(bytes) = found.memory_bytes {
         text += &format!("         {bytes} bytes of memory\n");

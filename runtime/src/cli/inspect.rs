@@ -76,11 +76,12 @@ fn as_json(model: &Model, graphs: &[Inside<'_>]) -> Value {
 
 fn as_text(model: &Model, graphs: &[Inside<'_>]) -> String {
     let manifest = model.artifact().manifest();
+    let targets: Vec<&str> = manifest.targets.iter().map(|target| target.name()).collect();
     let place = if manifest.weights.is_some() { ", in a file of their own" } else { "" };
     let mut lines = vec![
         format!("id        {}", model.artifact().id()),
         format!("format    {}, made by {}", manifest.format, manifest.compiler),
-        format!("targets   {}", manifest.targets.join(", ")),
+        format!("targets   {}", targets.join(", ")),
         format!("file      {} bytes", model.artifact().file_len()),
         format!("weights   {} parameters, {} bytes{place}", manifest.params.len(), param_bytes(model)),
     ];

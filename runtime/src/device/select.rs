@@ -4,11 +4,12 @@ use super::fit::{self, Limits};
 use super::{Device, cpu, wgpu};
 use crate::error::{Error, in_words};
 use std::fmt;
+use sx_artifact::code::Target;
 
 /// An open device and the target whose code it runs.
 pub struct Selected {
-    /// `cpu` or `wgpu`.
-    pub target: &'static str,
+    /// The target.
+    pub target: Target,
     /// The device.
     pub device: Box<dyn Device>,
     /// What is known of it.
@@ -23,7 +24,7 @@ pub struct Found {
     /// Its name, of which `--device` also takes a part.
     pub name: String,
     /// The target whose code it runs.
-    pub target: &'static str,
+    pub target: Target,
     /// How it is reached: `host`, `vulkan`, `metal`, `dx12`.
     pub backend: String,
     /// The driver and its version.
@@ -53,7 +54,7 @@ pub fn devices() -> Devices {
     let others = adapters.found.into_iter().enumerate().map(|(number, adapter)| Found {
         id: format!("wgpu:{number}"),
         name: adapter.name,
-        target: "wgpu",
+        target: Target::Wgpu,
         backend: adapter.backend,
         driver: adapter.driver,
         is_cpu: adapter.is_cpu,
@@ -70,10 +71,10 @@ pub fn devices() -> Devices {
 /// `auto` is the first real GPU, else the CPU, else a Vulkan driver that runs on the CPU; it never means a
 /// device that the artifact has no code for. A device that is there but has no code in the artifact is
 /// [`Error::Target`]; one that is not there is [`Error::Device`].
-pub fn select(name: &str, targets: &[String]) -> Result<Selected, Error> {
-    let has = |target: &str| targets.iter().any(|known| known == target);
+pub fn select(name: &str, targets: &[Target]) -> Result<Selected, Error> {
+    let has = |target: Target| targets.contains(&target);
     // Looking for GPUs takes tens of milliseconds: it is left out where it cannot matter.
-    if name == "cpu" || (name == "auto" && has("cpu") && !has("wgpu")) {
+    if name == "cpu" || (name == "auto" && targets == [Target::Cpu]) {
         return open(&host(), targets);
     }
     let devices = devices();
@@ -83,10 +84,10 @@ pub fn select(name: &str, targets: &[String]) -> Result<Selected, Error> {
             let usable = || devices.found.iter().filter(|it| has(it.target));
             usable()
                 .find(|it| !it.is_cpu)
-                .or_else(|| usable().find(|it| it.target == "cpu"))
+                .or_else(|| usable().find(|it| it.target == Target::Cpu))
                 .or_else(|| usable().next())
         }
-        "wgpu" => found.find(|it| it.target == "wgpu"),
+        "wgpu" => found.find(|it| it.target == Target::Wgpu),
         _ if name.starts_with("wgpu:") => found.find(|it| it.id == name),
         "" => None,
         _ => found.find(|it| it.name.to_lowercase().contains(&name.to_lowercase())),
@@ -103,7 +104,7 @@ fn host() -> Found {
     Found {
         id: "cpu".to_owned(),
         name: "cpu".to_owned(),
-        target: "cpu",
+        target: Target::Cpu,
         backend: "host".to_owned(),
         driver: format!("{} threads", rayon::current_num_threads()),
         is_cpu: true,
@@ -113,17 +114,17 @@ fn host() -> Found {
     }
 }
 
-fn open(found: &Found, targets: &[String]) -> Result<Selected, Error> {
-    if !targets.iter().any(|target| target == found.target) {
+fn open(found: &Found, targets: &[Target]) -> Result<Selected, Error> {
+    if !targets.contains(&found.target) {
         return Err(Error::Target {
             device: found.name.clone(),
-            target: found.target.to_owned(),
+            target: found.target,
             has: targets.to_vec(),
         });
     }
     let device: Box<dyn Device> = match found.target {
-        "cpu" => Box::new(cpu::Cpu),
-        _ => Box::new(numbered(found, &wgpu::Options::default())?),
+        Target::Cpu => Box::new(cpu::Cpu),
+        Target::Wgpu => Box::new(numbered(found, &wgpu::Options::default())?),
     };
     Ok(Selected { target: found.target, device, found: found.clone() })
 }
@@ -148,7 +149,7 @@ fn here(devices: &Devices) -> String {
 }
 
 /// No device here has a target of the artifact, which another machine may have.
-fn none_fits(targets: &[String], devices: &Devices) -> String {
+fn none_fits(targets: &[Target], devices: &Devices) -> String {
     format!(
         "the artifact was built for {}, and no device here runs that; there is {}; build it with `--target cpu` to \
          run it on the processor",

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::path::PathBuf;
 use std::process::Command;
+use sx_artifact::code::Target;
 use sx_artifact::dtype::DType;
 use sx_artifact::manifest::Memory;
 use sx_artifact::program::Program;
@@ -126,10 +127,10 @@ impl Folder {
 
 pub(crate) fn contents(programs: &[Program]) -> Contents<'_> {
     let w: Vec<u8> = [1.0f32, 2.0, 4.0].iter().flat_map(|x| x.to_le_bytes()).collect();
-    let memory = |program: &Program| vec![Memory { target: "cpu".to_owned(), bytes: program.buffer_bytes() }];
+    let memory = |program: &Program| vec![Memory { target: Target::Cpu, bytes: program.buffer_bytes() }];
     Contents {
         compiler: "sxc 0.1.0".to_owned(),
-        targets: vec!["cpu".to_owned()],
+        targets: vec![Target::Cpu],
         graphs: programs.iter().map(|program| Graph { program, memory: memory(program) }).collect(),
         params: vec![ParamValue {
             name: "w".to_owned(),

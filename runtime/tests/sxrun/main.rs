@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::path::PathBuf;
 use std::process::Command;
+use sx_artifact::code::Target;
 use sx_artifact::program::Program;
 use sx_artifact::write::Contents;
 use sx_files::artifact;
@@ -125,7 +126,7 @@ fn artifacts_that_are_not_right_say_so() {
     newer.extend(manifest);
     write("newer.sxa", &newer);
     let programs = [scale()];
-    let other = Contents { targets: vec!["wgpu".to_owned()], ..contents(&programs) };
+    let other = Contents { targets: vec![Target::Wgpu], ..contents(&programs) };
     artifact::write(&folder.path("other.sxa"), &other).expect("there is room");
     let cases = [
         ("empty.sxa", "not an sx artifact: the file is empty"),
@@ -259,7 +260,7 @@ fn without_a_driver_there_is_the_processor() {
     assert!(err.contains("install a Vulkan driver") && err.contains("`--device cpu`"), "{err}");
     // The artifact is sound, and this machine has nothing that runs it: that is the device's fault.
     let programs = [scale()];
-    let other = Contents { targets: vec!["wgpu".to_owned()], ..contents(&programs) };
+    let other = Contents { targets: vec![Target::Wgpu], ..contents(&programs) };
     artifact::write(&folder.path("other.sxa"), &other).expect("there is room");
     let (status, err) = run("other.sxa", "auto");
     assert_eq!(status, Some(3), "{err}");

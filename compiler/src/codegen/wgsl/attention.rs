@@ -5,13 +5,13 @@
 //! shares one, its invocations taking a key each for the scores and a column each for the values.
 
 use super::body::Spell;
-use super::code::{Code, coordinates, names, open_count, open_flat, open_grouped};
+use super::code::{Dispatched, coordinates, names, open_count, open_flat, open_grouped};
 use super::epilogue::Epilogue;
 use super::split_bindings::Part;
 use super::text::Text;
 use super::values::Values;
+use sx_artifact::code::wgpu::When;
 use sx_artifact::kernel::{Attention, Operand};
-use sx_artifact::wgpu::When;
 
 /// Keys of a block where an invocation has a query to itself.
 const BLOCK: u64 = 4;
@@ -20,11 +20,11 @@ const BLOCK: u64 = 4;
 const GROUP: u64 = 64;
 
 /// The dispatch of a part that is attention.
-pub(super) fn code(part: &Part, a: &Attention, when: When) -> Result<Code, String> {
+pub(super) fn code(part: &Part, a: &Attention, when: When) -> Result<Dispatched, String> {
     let args = &part.kernel.args;
     let with = |tail: &[u64]| -> Vec<u64> { [&a.batch[..], tail].concat() };
     let sizes = with(&[a.t, a.e]);
-    let grouped = when == When::Gpu && a.d <= 2048;
+    let grouped = when == When::Gpu && group_bytes(a) <= u64::from(part.limits.workgroup_bytes);
     // In a workgroup each column has its own invocation, so a word's elements do not come together.
     let columns = if grouped { 1 } else { u64::MAX };
     let it = Fused {
@@ -38,6 +38,11 @@ pub(super) fn code(part: &Part, a: &Attention, when: When) -> Result<Code, Strin
         queries: a.batch.iter().product::<u64>() * a.t,
     };
     if grouped { it.grouped() } else { it.alone() }
+}
+
+/// Bytes of workgroup memory where a workgroup shares a query: the query, and two words for each key of a block.
+fn group_bytes(a: &Attention) -> u64 {
+    4 * (a.d.max(1) + 2 * GROUP)
 }
 
 struct Fused<'a> {
@@ -91,7 +96,7 @@ impl Fused<'_> {
         }
     }
 
-    fn alone(&self) -> Result<Code, String> {
+    fn alone(&self) -> Result<Dispatched, String> {
         let a = self.a;
         let mut t = Text::default();
         open_flat(&mut t, 8);
@@ -112,7 +117,7 @@ impl Fused<'_> {
         open_count(&mut t, "e", a.e);
         self.write(&mut t, "sums[e]", "total")?;
         t.close(3);
-        Ok(Code::new(&self.end.header, &self.part.sources, t, 8, self.queries.div_ceil(8).min(4096)))
+        Ok(Dispatched::new(&self.end.header, self.part, t, 8, self.queries.div_ceil(8).min(4096)))
     }
 
     /// `p0`, `p1`, …: what the keys of a block weigh, and the sums rescaled to the new maximum.
@@ -186,7 +191,7 @@ impl Fused<'_> {
         self.end.write(t, "average", |spell| self.coords(spell, ["t", "e"], [a.t, a.e]))
     }
 
-    fn grouped(&self) -> Result<Code, String> {
+    fn grouped(&self) -> Result<Dispatched, String> {
         let a = self.a;
         let columns = a.e.div_ceil(GROUP).max(1);
         let mut t = Text::default();
@@ -214,8 +219,8 @@ impl Fused<'_> {
         t.line("}");
         t.line("workgroupBarrier();");
         t.close(2);
-        let mut code = Code::new(&self.end.header, &self.part.sources, t, GROUP as u32, self.queries);
-        code.workgroup_bytes = (4 * (a.d.max(1) + 2 * GROUP)) as u32;
+        let mut code = Dispatched::new(&self.end.header, self.part, t, GROUP as u32, self.queries);
+        code.workgroup_bytes = group_bytes(a) as u32;
         Ok(code)
     }
 

@@ -2,14 +2,12 @@
 
 use super::header::Header;
 use super::library;
+use super::split_bindings::Part;
 use super::text::Text;
-use sx_artifact::wgpu::{ENTRY_POINT, Source, Window};
-
-/// Workgroups a dispatch may have along one axis, on every device. Each kernel strides over what is more.
-const GROUPS: u64 = 65_535;
+use sx_artifact::code::{ENTRY_POINT, Window};
 
 /// One dispatch.
-pub(super) struct Code {
+pub(super) struct Dispatched {
     /// Header and entry point, without the library's functions.
     pub(super) text: String,
     pub(super) groups: u32,
@@ -19,23 +17,29 @@ pub(super) struct Code {
     pub(super) traps: bool,
 }
 
-impl Code {
+impl Dispatched {
     /// A dispatch of a kernel whose code follows the header.
     pub(super) fn new(
         header: &Header<'_>,
-        sources: &[Source],
+        part: &Part,
         body: Text,
         workgroup: u32,
         groups: u64,
-    ) -> Code {
-        Code {
+    ) -> Dispatched {
+        Dispatched {
             text: format!("{}\n{}", header.text(), body.finish()),
-            groups: groups.clamp(1, GROUPS) as u32,
+            // The code strides over what is more.
+            groups: groups.clamp(1, part.limits.groups.into()) as u32,
             workgroup,
             workgroup_bytes: 0,
-            bindings: header.bindings(sources),
+            bindings: header.bindings(&part.buffers),
             traps: header.traps(),
         }
+    }
+
+    /// The storage buffers it takes.
+    pub(super) fn storage_buffers(&self) -> u32 {
+        self.bindings.len() as u32 + u32::from(self.traps)
     }
 
     /// The whole WGSL text. `barriers`: whether `opq` hides values from a compiler that rearranges floats.

@@ -5,23 +5,27 @@
 //! *Tiled*: a workgroup of 256 computes 64 by 64 through workgroup memory, 4 by 4 an invocation.
 
 use super::body::Spell;
-use super::code::{Code, coordinates, names, open_count, open_grouped};
+use super::code::{Dispatched, coordinates, names, open_count, open_grouped};
 use super::epilogue::Epilogue;
 use super::lanes::LANES;
 use super::scalar;
 use super::split_bindings::{Part, operand_reg};
 use super::text::Text;
 use super::values::{Repr, Values};
+use sx_artifact::code::wgpu::When;
 use sx_artifact::dtype::DType;
 use sx_artifact::kernel::{Access, Arg, Contraction, FoldOp, Inst, Operand};
-use sx_artifact::wgpu::When;
 
 /// Rows and columns of a workgroup's tile, and how much of the sum it takes at a time.
 const TILE: u64 = 64;
 const DEPTH: u64 = 16;
 
+/// Invocations of a tile, and its bytes of workgroup memory.
+const TILED: u32 = 256;
+const TILE_BYTES: u32 = (TILE * DEPTH * 8) as u32;
+
 /// The dispatch of a part that is a matrix product.
-pub(super) fn code(part: &Part, c: &Contraction, when: When) -> Result<Code, String> {
+pub(super) fn code(part: &Part, c: &Contraction, when: When) -> Result<Dispatched, String> {
     let product = Product::new(part, c, when);
     if product.tiled { product.tiled_code() } else { product.direct_code() }
 }
@@ -74,7 +78,8 @@ impl<'a> Product<'a> {
         let args = &part.kernel.args;
         let repr = Repr::of(operand_reg(&c.lhs, args));
         let (b, m, n, k) = (all(&c.batch), all(&c.m), all(&c.n), all(&c.k));
-        let tiled = when == When::Gpu && repr == Repr::F32 && m >= 16 && n >= 16;
+        let room = part.limits.invocations >= TILED && part.limits.workgroup_bytes >= TILE_BYTES;
+        let tiled = when == When::Gpu && room && repr == Repr::F32 && m >= 16 && n >= 16;
         let simple = c.lhs.body.insts.len() + c.rhs.body.insts.len() <= 12;
         let most = if repr != Repr::F32 {
             1
@@ -109,7 +114,7 @@ impl<'a> Product<'a> {
         }
     }
 
-    fn direct_code(&self) -> Result<Code, String> {
+    fn direct_code(&self) -> Result<Dispatched, String> {
         let across = self.n.div_ceil(self.columns * self.lanes as u64);
         let down = self.m.div_ceil(self.rows);
         let tiles = self.b * across * down;
@@ -125,7 +130,7 @@ impl<'a> Product<'a> {
         self.direct_results(&mut t);
         self.write(&mut t)?;
         t.close(3);
-        Ok(Code::new(&self.end.header, &self.part.sources, t, self.lanes, tiles))
+        Ok(Dispatched::new(&self.end.header, self.part, t, self.lanes, tiles))
     }
 
     /// The sums of a direct invocation: `c0`, `c1`, … with `columns` components or one.
@@ -252,7 +257,7 @@ impl<'a> Product<'a> {
         Ok(())
     }
 
-    fn tiled_code(&self) -> Result<Code, String> {
+    fn tiled_code(&self) -> Result<Dispatched, String> {
         let (across, down) = (self.n.div_ceil(TILE), self.m.div_ceil(TILE));
         let tiles = self.b * across * down;
         let mut t = Text::default();
@@ -260,7 +265,7 @@ impl<'a> Product<'a> {
         self.operand_function(&mut t, "rhs", &self.c.rhs, &self.rhs, [&self.c.batch, &self.c.k, &self.c.n])?;
         t.line(format!("var<workgroup> left: array<f32, {}>;", TILE * DEPTH));
         t.line(format!("var<workgroup> right: array<f32, {}>;", TILE * DEPTH));
-        open_grouped(&mut t, 256);
+        open_grouped(&mut t, TILED);
         t.line(format!("for (var tile = group.x; tile < {tiles}u; tile += groups.x) {{"));
         t.line(format!("let batch = tile / {}u;", across * down));
         t.line(format!("let top = ((tile % {}u) / {across}u) * {TILE}u;", across * down));
@@ -287,8 +292,8 @@ impl<'a> Product<'a> {
         self.direct_results(&mut t);
         self.write(&mut t)?;
         t.close(2);
-        let mut code = Code::new(&self.end.header, &self.part.sources, t, 256, tiles);
-        code.workgroup_bytes = (TILE * DEPTH * 8) as u32;
+        let mut code = Dispatched::new(&self.end.header, self.part, t, TILED, tiles);
+        code.workgroup_bytes = TILE_BYTES;
         Ok(code)
     }
 
@@ -324,7 +329,7 @@ impl<'a> Product<'a> {
             })
         };
         let (b, m, k) = (self.c.batch.len(), self.c.m.len(), self.c.k.len());
-        t.line(format!("for (var q = lane; q < {}u; q += 256u) {{", TILE * DEPTH));
+        t.line(format!("for (var q = lane; q < {}u; q += {TILED}u) {{", TILE * DEPTH));
         let place = |k_first: bool| match k_first {
             true => (format!("q % {DEPTH}u"), format!("q / {DEPTH}u")),
             false => (format!("q / {TILE}u"), format!("q % {TILE}u")),

@@ -29,7 +29,7 @@ impl<'a> Epilogue<'a> {
         let packs: Vec<Pack> =
             stores.iter().map(|store| packed(part, store, sizes, width, columns)).collect();
         Epilogue {
-            header: Header::new(&part.kernel, stores, &packs),
+            header: Header::new(part, stores, &packs),
             values: Values::new(body, &part.kernel.args, sizes, 0),
             stores,
             packs,

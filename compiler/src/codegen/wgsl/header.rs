@@ -1,11 +1,12 @@
 //! What stands above a kernel's code: the record, the bindings, the trap buffer; and how code uses them.
 
 use super::body::Spell;
+use super::split_bindings::Part;
 use super::text::Text;
+use sx_artifact::code::{Buffer, Window};
 use sx_artifact::dtype::DType;
 use sx_artifact::kernel::{Affine, Inst, Kernel, KernelKind, Mode, Store};
 use sx_artifact::program::buffer_bytes;
-use sx_artifact::wgpu::{Source, WINDOW_BYTES, Window};
 
 /// How elements smaller than a word reach their argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub(super) enum Pack {
 /// The header of one dispatch.
 pub(super) struct Header<'a> {
     pub(super) kernel: &'a Kernel,
+    /// Bytes of the largest window.
+    window: u64,
     /// Which arguments are written piecewise, by atomics.
     atomic: Vec<bool>,
     /// Which arguments are bound as vectors of four words.
@@ -77,13 +80,14 @@ fn row_major(at: &Affine, sizes: &[u64]) -> bool {
 }
 
 impl<'a> Header<'a> {
-    /// The header of a kernel; `packs` are those of its stores, in order.
-    pub(super) fn new(kernel: &'a Kernel, stores: &[Store], packs: &[Pack]) -> Header<'a> {
+    /// The header of a part; `packs` are those of its stores, in order.
+    pub(super) fn new(part: &'a Part, stores: &[Store], packs: &[Pack]) -> Header<'a> {
+        let kernel = &part.kernel;
         let mut atomic = vec![false; kernel.args.len()];
         for (store, pack) in stores.iter().zip(packs) {
             atomic[store.access.arg as usize] |= matches!(pack, Pack::Atomic(_));
         }
-        Header { kernel, atomic, fours: vec![false; kernel.args.len()] }
+        Header { kernel, window: part.limits.binding_bytes, atomic, fours: vec![false; kernel.args.len()] }
     }
 
     /// Binds an argument as vectors of four words, if it can be.
@@ -105,8 +109,8 @@ impl<'a> Header<'a> {
     fn windows(&self, arg: usize) -> Vec<(u64, u64)> {
         let arg = &self.kernel.args[arg];
         let bytes = buffer_bytes(arg.dtype, arg.len);
-        (0..bytes.div_ceil(WINDOW_BYTES))
-            .map(|i| (i * WINDOW_BYTES, WINDOW_BYTES.min(bytes - i * WINDOW_BYTES)))
+        (0..bytes.div_ceil(self.window))
+            .map(|i| (i * self.window, self.window.min(bytes - i * self.window)))
             .collect()
     }
 
@@ -117,12 +121,12 @@ impl<'a> Header<'a> {
             .any(|insts| insts.iter().any(|inst| matches!(inst, Inst::Bounded { trap: Some(_), .. })))
     }
 
-    /// The storage bindings of the dispatch; `sources` are the arguments' buffers.
-    pub(super) fn bindings(&self, sources: &[Source]) -> Vec<Window> {
+    /// The storage bindings of the dispatch; `buffers` are those of the arguments.
+    pub(super) fn bindings(&self, buffers: &[Buffer]) -> Vec<Window> {
         let mut bindings = vec![];
         for (i, arg) in self.kernel.args.iter().enumerate() {
             for (offset, bytes) in self.windows(i) {
-                bindings.push(Window { source: sources[i], offset, bytes, write: arg.mode == Mode::Write });
+                bindings.push(Window { buffer: buffers[i], offset, bytes, write: arg.mode == Mode::Write });
             }
         }
         bindings
@@ -171,7 +175,7 @@ impl<'a> Header<'a> {
 
     /// Functions that find an argument's word in the right window.
     fn window_functions(&self, t: &mut Text, arg: usize, word: &str, mode: Mode, windows: usize) {
-        let words = WINDOW_BYTES / 4;
+        let words = self.window / 4;
         let place = |w: usize| format!("{}[i - {}u]", window_name(arg, w), w as u64 * words);
         /// What a function does with its word, given the place of the word.
         type Statement = fn(&str) -> String;

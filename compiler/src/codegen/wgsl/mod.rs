@@ -12,6 +12,7 @@ mod body;
 mod code;
 mod contract;
 mod epilogue;
+pub mod floor;
 mod header;
 mod lanes;
 mod library;
@@ -23,53 +24,47 @@ mod text;
 mod translate;
 mod values;
 
-use code::Code;
+use super::{Emit, Emitted, Refused};
+use code::Dispatched;
 use split_bindings::{Part, Parts};
 use std::collections::{BTreeMap, BTreeSet};
+use sx_artifact::code::wgpu::{self, Limits, When, memory_bytes};
+use sx_artifact::code::{
+    Code, Dispatch, KernelCode, Language, Needs, Target, Variant, code_entry, metadata_entry,
+};
 use sx_artifact::kernel::{Kernel, KernelKind};
 use sx_artifact::program::Program;
-use sx_artifact::wgpu::{
-    Dispatch, KernelCode, Needs, Variant, WgpuCode, When, metadata_entry, msl_entry, spirv_entry, wgsl_entry,
-};
 
-/// Bytes of workgroup memory that every device has.
-const WORKGROUP_BYTES: u32 = 16 << 10;
-
-/// The code of a program for the `wgpu` target.
-pub struct Generated {
-    /// Entries of the artifact, by name.
-    pub files: BTreeMap<String, Vec<u8>>,
-    /// What `programs/GRAPH.wgpu.json`, one of the entries, says.
-    pub code: WgpuCode,
+/// The target `wgpu`.
+pub struct Wgsl {
+    /// What every device has that the code is for.
+    pub limits: Limits,
 }
 
-/// A kernel that cannot be spelled.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused {
-    /// Its position in the program.
-    pub kernel: usize,
-    /// What is refused and why.
-    pub message: String,
-}
-
-/// Spells all kernels of a program, or names one that it cannot spell.
-pub fn generate(program: &Program) -> Result<Generated, Refused> {
-    let mut generated = Generated { files: BTreeMap::new(), code: WgpuCode::default() };
-    let mut stems = BTreeSet::new();
-    for (at, kernel) in program.kernels.iter().enumerate() {
-        let refused = |why: String| Refused {
-            kernel: at,
-            message: format!(
-                "the kernel `{}` of `{}` cannot be made for wgpu: {why}",
-                kernel.name, program.graph
-            ),
-        };
-        let code = generated.kernel(&program.graph, kernel, &mut stems).map_err(refused)?;
-        generated.code.kernels.push(code);
+impl Emit for Wgsl {
+    fn emit(&self, program: &Program) -> Result<Emitted, Refused> {
+        let mut writer = Writer { graph: &program.graph, files: BTreeMap::new(), stems: BTreeSet::new() };
+        let mut code = Code::default();
+        for (at, kernel) in program.kernels.iter().enumerate() {
+            let refused = |why: String| Refused {
+                kernel: at,
+                message: format!(
+                    "the kernel `{}` of `{}` cannot be made for wgpu: {why}",
+                    kernel.name, program.graph
+                ),
+            };
+            code.kernels.push(writer.kernel(kernel, &self.limits).map_err(refused)?);
+        }
+        let metadata = serde_json::to_vec_pretty(&code).expect("metadata has only string keys");
+        writer.files.insert(metadata_entry(Target::Wgpu, &program.graph), metadata);
+        let memory = memory_bytes(program, &code);
+        Ok(Emitted { files: writer.files, code: Some(code), memory })
     }
-    let metadata = serde_json::to_vec_pretty(&generated.code).expect("metadata has only string keys");
-    generated.files.insert(metadata_entry(&program.graph), metadata);
-    Ok(generated)
+}
+
+/// The code of a program for devices that have what `webgpu` promises.
+pub fn generate(program: &Program) -> Result<Emitted, Refused> {
+    Wgsl { limits: floor::FLOORS[0].limits }.emit(program)
 }
 
 /// A file name for a kernel, unique in its program.
@@ -86,7 +81,7 @@ fn stem(name: &str, stems: &mut BTreeSet<String>) -> String {
     stem
 }
 
-fn spell(part: &Part, when: When) -> Result<Code, String> {
+fn spell(part: &Part, when: When) -> Result<Dispatched, String> {
     match &part.kernel.kind {
         KernelKind::Loop(l) => loop_kernel::code(part, l, when),
         KernelKind::Contraction(c) => contract::code(part, c, when),
@@ -94,42 +89,45 @@ fn spell(part: &Part, when: When) -> Result<Code, String> {
     }
 }
 
-impl Generated {
-    fn kernel(
-        &mut self,
-        graph: &str,
-        kernel: &Kernel,
-        stems: &mut BTreeSet<String>,
-    ) -> Result<KernelCode, String> {
-        let stem = stem(&kernel.name, stems);
-        let divided = split_bindings::split(kernel)?;
-        let mut cpu = variant("cpu", When::Cpu, &divided);
-        let mut gpu = variant("gpu", When::Gpu, &divided);
+/// Writes the files of a program.
+struct Writer<'a> {
+    graph: &'a str,
+    files: BTreeMap<String, Vec<u8>>,
+    /// The names that kernels have taken.
+    stems: BTreeSet<String>,
+}
+
+impl Writer<'_> {
+    fn kernel(&mut self, kernel: &Kernel, limits: &Limits) -> Result<KernelCode, String> {
+        let stem = stem(&kernel.name, &mut self.stems);
+        let divided = split_bindings::split(kernel, limits)?;
+        let mut cpu = variant("cpu", &divided);
+        let mut gpu = variant("gpu", &divided);
         for (i, part) in divided.parts.iter().enumerate() {
             let (on_cpu, on_gpu) = (spell(part, When::Cpu)?, spell(part, When::Gpu)?);
             let number = if divided.parts.len() > 1 { format!(".{i}") } else { String::new() };
             let exact = matches!(part.kernel.kind, KernelKind::Loop(_));
             let same = on_cpu.text == on_gpu.text;
             let name = |variant: &str| format!("{stem}.{}{number}", if same { "any" } else { variant });
-            self.file(graph, &name("cpu"), &on_cpu, exact)?;
+            self.file(&name("cpu"), &on_cpu, exact, limits)?;
             if !same {
-                self.file(graph, &name("gpu"), &on_gpu, exact)?;
-                gpu.keeps_order &= !reduces(part);
+                self.file(&name("gpu"), &on_gpu, exact, limits)?;
             }
-            push(&mut cpu, name("cpu"), on_cpu);
-            push(&mut gpu, name("gpu"), on_gpu);
+            cpu.dispatches.push((name("cpu"), on_cpu));
+            gpu.dispatches.push((name("gpu"), on_gpu));
         }
-        if cpu.dispatches == gpu.dispatches {
-            cpu.name = "any".to_owned();
-            cpu.when = When::Any;
-            return Ok(KernelCode { variants: vec![cpu] });
+        let (cpu, gpu) = (cpu.finish(When::Cpu), gpu.finish(When::Gpu));
+        if cpu.dispatches != gpu.dispatches {
+            return Ok(KernelCode { variants: vec![cpu, gpu] });
         }
-        Ok(KernelCode { variants: vec![cpu, gpu] })
+        let Needs::Wgpu(needs) = cpu.needs;
+        let needs = Needs::Wgpu(wgpu::Needs { when: When::Any, ..needs });
+        Ok(KernelCode { variants: vec![Variant { name: "any".to_owned(), needs, ..cpu }] })
     }
 
     /// Adds the three languages of a dispatch.
-    fn file(&mut self, graph: &str, name: &str, code: &Code, exact: bool) -> Result<(), String> {
-        if code.workgroup_bytes > WORKGROUP_BYTES {
+    fn file(&mut self, name: &str, code: &Dispatched, exact: bool, limits: &Limits) -> Result<(), String> {
+        if code.workgroup_bytes > limits.workgroup_bytes {
             return Err(format!(
                 "{} bytes of workgroup memory are more than every device has",
                 code.workgroup_bytes
@@ -140,43 +138,51 @@ impl Generated {
         let spirv =
             if exact { translate::check(&code.wgsl(false))?.spirv(true)? } else { guarded.spirv(false)? };
         let bindings = 1 + code.bindings.len() as u32 + code.traps as u32;
-        self.files.insert(msl_entry(graph, name), guarded.msl(bindings)?.into_bytes());
-        self.files.insert(spirv_entry(graph, name), spirv);
-        self.files.insert(wgsl_entry(graph, name), wgsl.into_bytes());
+        let mut insert = |language, bytes| self.files.insert(code_entry(language, self.graph, name), bytes);
+        insert(Language::Msl, guarded.msl(bindings)?.into_bytes());
+        insert(Language::Spirv, spirv);
+        insert(Language::Wgsl, wgsl.into_bytes());
         Ok(())
     }
 }
 
-fn variant(name: &str, when: When, divided: &Parts) -> Variant {
-    Variant {
-        name: name.to_owned(),
-        when,
-        keeps_order: true,
-        needs: Needs::default(),
-        scratch: divided.scratch.clone(),
-        dispatches: vec![],
-    }
+/// A variant whose dispatches are being made.
+struct Unfinished {
+    name: &'static str,
+    scratch: Vec<u64>,
+    dispatches: Vec<(String, Dispatched)>,
 }
 
-/// True if a part adds numbers in some order.
-fn reduces(part: &Part) -> bool {
-    match &part.kernel.kind {
-        KernelKind::Loop(l) => !l.along.is_empty(),
-        KernelKind::Contraction(_) | KernelKind::Attention(_) => true,
-    }
+fn variant(name: &'static str, divided: &Parts) -> Unfinished {
+    Unfinished { name, scratch: divided.scratch.clone(), dispatches: Vec::new() }
 }
 
-fn push(variant: &mut Variant, name: String, code: Code) {
-    let needs = &mut variant.needs;
-    needs.storage_buffers = needs.storage_buffers.max(code.bindings.len() as u32 + code.traps as u32);
-    needs.workgroup_bytes = needs.workgroup_bytes.max(code.workgroup_bytes);
-    needs.invocations = needs.invocations.max(code.workgroup);
-    needs.binding_bytes = code.bindings.iter().map(|window| window.bytes).fold(needs.binding_bytes, u64::max);
-    variant.dispatches.push(Dispatch {
-        code: name,
-        groups: [code.groups, 1, 1],
-        workgroup: [code.workgroup, 1, 1],
-        bindings: code.bindings,
-        traps: code.traps,
-    });
+impl Unfinished {
+    fn finish(self, when: When) -> Variant {
+        let all = || self.dispatches.iter().map(|(_, code)| code);
+        let needs = wgpu::Needs {
+            when,
+            storage_buffers: all().map(Dispatched::storage_buffers).max().unwrap_or(0),
+            workgroup_bytes: all().map(|code| code.workgroup_bytes).max().unwrap_or(0),
+            invocations: all().map(|code| code.workgroup).max().unwrap_or(0),
+            binding_bytes: all()
+                .flat_map(|code| &code.bindings)
+                .map(|window| window.bytes)
+                .max()
+                .unwrap_or(0),
+        };
+        let dispatch = |(name, code): (String, Dispatched)| Dispatch {
+            code: name,
+            groups: [code.groups, 1, 1],
+            workgroup: [code.workgroup, 1, 1],
+            bindings: code.bindings,
+            traps: code.traps,
+        };
+        Variant {
+            name: self.name.to_owned(),
+            needs: Needs::Wgpu(needs),
+            scratch: self.scratch,
+            dispatches: self.dispatches.into_iter().map(dispatch).collect(),
+        }
+    }
 }

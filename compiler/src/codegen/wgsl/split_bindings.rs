@@ -1,26 +1,26 @@
-//! A kernel as parts, each of which one dispatch can compute within WebGPU's floor.
+//! A kernel as parts, each of which one dispatch can compute within the limits of its devices.
 //!
 //! Everything here turns kernels into kernels: values are cut out and kept in scratch buffers, long reductions
 //! become two, stores are dealt to several parts. What a part computes is still plain kernel data.
 
 use super::header::bodies;
 use super::values::{Values, operands};
+use sx_artifact::code::Buffer;
+use sx_artifact::code::wgpu::Limits;
 use sx_artifact::dtype::DType;
 use sx_artifact::kernel::{
     Access, Affine, Arg, Body, Contraction, Inst, Kernel, KernelKind, Loop, Mode, Operand, ScalarType, Store,
     Val,
 };
 use sx_artifact::program::buffer_bytes;
-use sx_artifact::wgpu::{Source, WINDOW_BYTES};
-
-/// Storage buffers that every device lets one dispatch use.
-const BUFFERS: usize = 8;
 
 /// A kernel for one dispatch, with the buffers its arguments are.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
     pub(super) kernel: Kernel,
-    pub(super) sources: Vec<Source>,
+    pub(super) buffers: Vec<Buffer>,
+    /// What it must fit.
+    pub(super) limits: Limits,
 }
 
 /// The parts of a kernel, in order, and the buffers between them.
@@ -31,15 +31,15 @@ pub(super) struct Parts {
 }
 
 /// Divides a kernel. One that fits is one part.
-pub(super) fn split(kernel: &Kernel) -> Result<Parts, String> {
+pub(super) fn split(kernel: &Kernel, limits: &Limits) -> Result<Parts, String> {
     for arg in &kernel.args {
         if arg.len >= u32::MAX as u64 - (1 << 23) {
             return Err(format!("an argument of {} elements is more than a shader can count", arg.len));
         }
     }
-    let sources = (0..kernel.args.len() as u32).map(Source::Arg).collect();
+    let buffers = (0..kernel.args.len() as u32).map(Buffer::Arg).collect();
     let mut parts = Parts::default();
-    parts.add(Part { kernel: kernel.clone(), sources })?;
+    parts.add(Part { kernel: kernel.clone(), buffers, limits: *limits })?;
     Ok(parts)
 }
 
@@ -65,9 +65,15 @@ fn dense(sizes: &[u64], rest: usize) -> Affine {
 }
 
 impl Part {
+    /// Whether it takes no more storage buffers than there are.
+    fn fits(&self) -> bool {
+        self.bindings() <= self.limits.storage_buffers as usize
+    }
+
     /// Storage bindings this part takes.
     fn bindings(&self) -> usize {
-        let windows = |arg: &Arg| buffer_bytes(arg.dtype, arg.len).div_ceil(WINDOW_BYTES) as usize;
+        let windows =
+            |arg: &Arg| buffer_bytes(arg.dtype, arg.len).div_ceil(self.limits.binding_bytes) as usize;
         let traps = bodies(&self.kernel.kind)
             .iter()
             .any(|insts| insts.iter().any(|inst| matches!(inst, Inst::Bounded { trap: Some(_), .. })));
@@ -81,9 +87,9 @@ impl Part {
     }
 
     /// Adds an argument and gives its position.
-    fn arg(&mut self, source: Source, dtype: DType, len: u64, mode: Mode) -> u32 {
+    fn arg(&mut self, source: Buffer, dtype: DType, len: u64, mode: Mode) -> u32 {
         self.kernel.args.push(Arg { dtype, len, mode });
-        self.sources.push(source);
+        self.buffers.push(source);
         self.kernel.args.len() as u32 - 1
     }
 
@@ -120,7 +126,7 @@ impl Part {
         let mut keep = used.iter();
         self.kernel.args.retain(|_| *keep.next().expect("one for each argument"));
         let mut keep = used.iter();
-        self.sources.retain(|_| *keep.next().expect("one for each argument"));
+        self.buffers.retain(|_| *keep.next().expect("one for each argument"));
         self
     }
 }
@@ -184,9 +190,9 @@ fn sweep(body: &mut Body, roots: &mut [&mut Val]) {
 }
 
 impl Parts {
-    fn scratch(&mut self, dtype: DType, len: u64) -> Source {
+    fn scratch(&mut self, dtype: DType, len: u64) -> Buffer {
         self.scratch.push(buffer_bytes(dtype, len));
-        Source::Scratch(self.scratch.len() as u32 - 1)
+        Buffer::Scratch(self.scratch.len() as u32 - 1)
     }
 
     /// Adds what `part` computes, divided as far as need be.
@@ -194,7 +200,7 @@ impl Parts {
         let part = part.trimmed();
         match part.kernel.kind.clone() {
             KernelKind::Loop(l) => self.add_loop(part, l),
-            _ if part.bindings() <= BUFFERS => {
+            _ if part.fits() => {
                 self.parts.push(part);
                 Ok(())
             }
@@ -215,7 +221,7 @@ impl Parts {
                 l = rest.clone();
             }
         }
-        if part.bindings() > BUFFERS {
+        if !part.fits() {
             return self.add_wide(part, l);
         }
         let folds = l.body.insts.iter().any(|inst| matches!(inst, Inst::Fold { .. }));
@@ -307,7 +313,7 @@ impl Parts {
 
     fn add_short(&mut self, part: Part) -> Result<(), String> {
         match part.kernel.kind.clone() {
-            KernelKind::Loop(l) if part.bindings() > BUFFERS => self.add_wide(part, l),
+            KernelKind::Loop(l) if !part.fits() => self.add_wide(part, l),
             _ => {
                 self.parts.push(part);
                 Ok(())
@@ -323,7 +329,7 @@ impl Parts {
         if l.stores.len() > 1 {
             let mut start = 0;
             for end in 1..=l.stores.len() {
-                let full = end < l.stores.len() && of(&l.stores[start..=end]).bindings() > BUFFERS;
+                let full = end < l.stores.len() && !of(&l.stores[start..=end]).fits();
                 if full || end == l.stores.len() {
                     self.add(of(&l.stores[start..end]))?;
                     start = end;
@@ -356,7 +362,7 @@ impl Parts {
             stored.value = val;
             let mut probe = part.with(KernelKind::Loop(Loop { stores: vec![stored], ..l.clone() }));
             let dtype = kept_as(values.reg(val));
-            let arg = probe.arg(Source::Scratch(0), dtype, sizes.iter().product(), Mode::Write);
+            let arg = probe.arg(Buffer::Scratch(0), dtype, sizes.iter().product(), Mode::Write);
             if let KernelKind::Loop(l) = &mut probe.kernel.kind {
                 l.stores[0].access.arg = arg;
             }
@@ -364,7 +370,7 @@ impl Parts {
             let reads = probe.kernel.args.len() - 1;
             let plain =
                 matches!(l.body.insts[i], Inst::Load { ref access, .. } if access.gathered.is_empty());
-            if probe.bindings() <= BUFFERS && reads >= 2 && !plain && val != l.stores[0].value {
+            if probe.fits() && reads >= 2 && !plain && val != l.stores[0].value {
                 best = best.filter(|(_, most)| *most >= reads).or(Some((val, reads)));
             }
         }
@@ -375,7 +381,7 @@ impl Parts {
     fn add_contract(&mut self, part: Part, mut c: Contraction) -> Result<(), String> {
         let bare = c.stores.len() == 1
             && matches!(c.epilogue.insts[..], [Inst::Acc { .. }])
-            && matches!(part.sources[c.stores[0].access.arg as usize], Source::Scratch(_));
+            && matches!(part.buffers[c.stores[0].access.arg as usize], Buffer::Scratch(_));
         if !bare {
             let sizes: Vec<u64> = c.batch.iter().chain(&c.m).chain(&c.n).copied().collect();
             let reg = operand_reg(&c.lhs, &part.kernel.args);

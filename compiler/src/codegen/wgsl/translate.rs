@@ -4,7 +4,7 @@ use naga::back::{msl, spv};
 use naga::proc::BoundsCheckPolicies;
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use naga::{Module, ResourceBinding};
-use sx_artifact::wgpu::ENTRY_POINT;
+use sx_artifact::code::ENTRY_POINT;
 
 /// A module that naga accepts.
 pub(super) struct Checked {

@@ -46,7 +46,6 @@ use crate::error::Error;
 use buffer::Buffer;
 use launch::Ready;
 use placement::{Placement, placements};
-use run::launches;
 use std::cell::RefCell;
 use sx_artifact::program::Program;
 use sx_artifact::tensor::Tensor;
@@ -120,7 +119,7 @@ impl Executable for Prepared {
     }
 
     fn profile(&mut self, inputs: &[&Tensor], context: Context) -> Result<Vec<u64>, Error> {
-        let mut times = vec![0; launches(&self.program.steps)];
+        let mut times = vec![0; self.program.launches() as usize];
         self.execute(inputs, context, Vec::new(), Some(&mut times))?;
         Ok(times)
     }

@@ -7,7 +7,7 @@ use crate::device::output;
 use crate::error::Error;
 use std::time::Instant;
 use sx_artifact::dtype::DType;
-use sx_artifact::program::{Launch, Role, Step};
+use sx_artifact::program::{Launch, Role, Step, launches};
 use sx_artifact::tensor::{Data, Tensor};
 
 impl Prepared {
@@ -109,7 +109,7 @@ impl Prepared {
                         *launched = first;
                         self.steps(body, starts, launched, times)?;
                     }
-                    *launched = first + launches(body);
+                    *launched = first + launches(body) as usize;
                 }
             }
         }
@@ -142,14 +142,4 @@ impl Prepared {
             }
         }
     }
-}
-
-/// How many launches stand in `steps`, those of loops once.
-pub(super) fn launches(steps: &[Step]) -> usize {
-    let each = |step: &Step| match step {
-        Step::Launch(_) => 1,
-        Step::Copy { .. } => 0,
-        Step::Loop { body, .. } => launches(body),
-    };
-    steps.iter().map(each).sum()
 }

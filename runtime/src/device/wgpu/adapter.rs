@@ -4,6 +4,7 @@ use crate::device::Limits;
 use crate::error::Error;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use sx_artifact::code::Language;
 
 /// What is known of an adapter before it is opened.
 #[derive(Clone, Debug)]
@@ -143,19 +144,12 @@ pub(super) struct Gpu {
     pub(super) queue: wgpu::Queue,
     pub(super) limits: wgpu::Limits,
     pub(super) timestamps: bool,
-    /// The language that goes to the driver without wgpu's looking at it, if any.
-    pub(super) passthrough: Option<Language>,
+    /// The language of the code that is taken: WGSL goes through wgpu, all others to the driver as they are.
+    pub(super) language: Language,
     /// Parameters and constants by artifact and name, for as long as a program uses them.
     pub(super) shared: Mutex<Shared>,
     /// What went wrong outside of a scope: the first message.
     fault: Arc<Mutex<Option<String>>>,
-}
-
-/// A language that a driver takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Language {
-    Spirv,
-    Msl,
 }
 
 impl Gpu {
@@ -196,11 +190,11 @@ impl Gpu {
             }
         });
         let wgsl = options.wgsl || std::env::var_os("SX_WGPU_WGSL").is_some_and(|value| value == "1");
-        let passthrough = match adapter.get_info().backend {
-            _ if wgsl || !features.contains(wgpu::Features::PASSTHROUGH_SHADERS) => None,
-            wgpu::Backend::Vulkan => Some(Language::Spirv),
-            wgpu::Backend::Metal => Some(Language::Msl),
-            _ => None,
+        let language = match adapter.get_info().backend {
+            _ if wgsl || !features.contains(wgpu::Features::PASSTHROUGH_SHADERS) => Language::Wgsl,
+            wgpu::Backend::Vulkan => Language::Spirv,
+            wgpu::Backend::Metal => Language::Msl,
+            _ => Language::Wgsl,
         };
         Ok(Gpu {
             as_cpu,
@@ -210,7 +204,7 @@ impl Gpu {
             timestamps: features.contains(wgpu::Features::TIMESTAMP_QUERY),
             device,
             queue,
-            passthrough,
+            language,
             shared: Mutex::default(),
             fault,
         })

@@ -1,13 +1,12 @@
-//! The buffers of a program on a device: exactly those that `wgpu_bytes` counts.
+//! The buffers of a program on a device: exactly those that `memory_bytes` counts.
 
 use super::adapter::Gpu;
 use crate::device::Prepare;
 use crate::error::Error;
 use std::sync::{Arc, PoisonError};
+use sx_artifact::code::Code;
+use sx_artifact::code::wgpu::{RECORD_BYTES, TRAP_BYTES, staging_bytes};
 use sx_artifact::program::{Resource, Role};
-use sx_artifact::wgpu::{
-    RECORD_BYTES, TRAP_BYTES, WgpuCode, launches, resource_bytes, slot_bytes, staging_bytes,
-};
 
 /// Bytes of an upload that wgpu stages at a time.
 const UPLOAD: usize = 32 << 20;
@@ -25,7 +24,7 @@ pub(super) struct Buffers {
     pub(super) records: wgpu::Buffer,
     pub(super) trap: wgpu::Buffer,
     /// What answers are read through where the device does not map its buffers. It is there on all devices, so that
-    /// `wgpu_bytes` is one number; a driver on a CPU gives no memory to what nobody touches.
+    /// `memory_bytes` is one number; a driver on a CPU gives no memory to what nobody touches.
     pub(super) staging: wgpu::Buffer,
     pub(super) bytes: u64,
 }
@@ -67,7 +66,7 @@ impl Maker<'_> {
         let kind = if resource.role == Role::Param { "param" } else { "constant" };
         let key = (job.contents.id(), format!("{kind} {}", resource.name));
         let mut shared = self.gpu.shared.lock().unwrap_or_else(PoisonError::into_inner);
-        let bytes = resource_bytes(resource);
+        let bytes = resource.bytes();
         if let Some(buffer) = shared.get(&key).and_then(std::sync::Weak::upgrade)
             && buffer.size() == bytes
         {
@@ -108,14 +107,14 @@ pub(super) fn upload(gpu: &Gpu, buffer: &wgpu::Buffer, bytes: &[u8]) -> Result<(
 
 impl Buffers {
     /// Allocates what a program needs and uploads what it knows.
-    pub(super) fn new(gpu: &Gpu, job: &Prepare<'_>, code: &WgpuCode) -> Result<Buffers, Error> {
+    pub(super) fn new(gpu: &Gpu, job: &Prepare<'_>, code: &Code) -> Result<Buffers, Error> {
         let program = job.program;
         let mut maker = Maker { gpu, bytes: 0 };
         let slots = program
             .slots
             .iter()
             .enumerate()
-            .map(|(i, &bytes)| maker.storage(&format!("slot {i} of intermediate values"), slot_bytes(bytes)))
+            .map(|(i, &bytes)| maker.storage(&format!("slot {i} of intermediate values"), bytes))
             .collect::<Result<Vec<_>, _>>()?;
         let mut resources = vec![];
         for resource in &program.resources {
@@ -125,7 +124,7 @@ impl Buffers {
                 role => {
                     let read = *role == Role::Output;
                     let how = if read { wgpu::BufferUsages::MAP_READ } else { wgpu::BufferUsages::MAP_WRITE };
-                    maker.port(&format!("`{}`", resource.name), resource_bytes(resource), how)?.into()
+                    maker.port(&format!("`{}`", resource.name), resource.bytes(), how)?.into()
                 }
             });
         }
@@ -134,7 +133,7 @@ impl Buffers {
             .into_iter()
             .map(|bytes| maker.storage("values between dispatches", bytes))
             .collect::<Result<Vec<_>, _>>()?;
-        let count = launches(&program.steps).max(1);
+        let count = program.launches().max(1);
         let uniform = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
         let records = maker.make("the launches' records", count * RECORD_BYTES, uniform)?;
         let mut bytes = vec![0; (count * RECORD_BYTES) as usize];

@@ -1,13 +1,13 @@
 //! Pipelines: one for each distinct code, made on several threads.
 
-use super::adapter::{Gpu, Language};
+use super::adapter::Gpu;
 use crate::device::{Contents, SharedBytes, fit};
 use crate::error::Error;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+use sx_artifact::code::{Code, Dispatch, ENTRY_POINT, Language, Variant, code_entry};
 use sx_artifact::program::Program;
-use sx_artifact::wgpu::{Dispatch, ENTRY_POINT, Variant, WgpuCode, msl_entry, spirv_entry, wgsl_entry};
 
 /// A pipeline and the layout of its bindings.
 pub(super) struct Pipeline {
@@ -16,17 +16,13 @@ pub(super) struct Pipeline {
 }
 
 /// The variant of each kernel that this device runs: the first that is for its kind and that it has room for.
-pub(super) fn choose<'a>(
-    gpu: &Gpu,
-    program: &Program,
-    code: &'a WgpuCode,
-) -> Result<Vec<&'a Variant>, Error> {
+pub(super) fn choose<'a>(gpu: &Gpu, program: &Program, code: &'a Code) -> Result<Vec<&'a Variant>, Error> {
     if code.kernels.len() != program.kernels.len() {
         return Err(Error::Device(format!("the wgpu code of `{}` is for another program", program.graph)));
     }
     let mut chosen = vec![];
     for (kernel, code) in program.kernels.iter().zip(&code.kernels) {
-        let variant = fit::variant(&gpu.info.limits, gpu.as_cpu, &code.variants).map_err(|why| {
+        let variant = fit::variant(&gpu.info.limits, gpu.as_cpu, code).map_err(|why| {
             Error::Device(format!(
                 "`{}` cannot run `{}` of `{}`: {why}; use `--device cpu`",
                 gpu.info.name, kernel.name, program.graph
@@ -56,11 +52,7 @@ pub(super) fn make<'a>(
         if sources.contains_key(dispatch.code.as_str()) {
             continue;
         }
-        let entry = match gpu.passthrough {
-            Some(Language::Spirv) => spirv_entry(&program.graph, &dispatch.code),
-            Some(Language::Msl) => msl_entry(&program.graph, &dispatch.code),
-            None => wgsl_entry(&program.graph, &dispatch.code),
-        };
+        let entry = code_entry(gpu.language, &program.graph, &dispatch.code);
         let bytes = contents.entry(&entry)?;
         sources.insert(&dispatch.code, Source { name: &dispatch.code, dispatch, bytes });
     }
@@ -142,22 +134,22 @@ fn module(gpu: &Gpu, source: &Source<'_>) -> Result<wgpu::ShaderModule, Error> {
         entry_points: entry_points[..].into(),
         ..Default::default()
     };
-    match gpu.passthrough {
-        None => {
+    match gpu.language {
+        Language::Wgsl => {
             let descriptor = wgpu::ShaderModuleDescriptor {
                 label: Some(source.name),
                 source: wgpu::ShaderSource::Wgsl(text()?.into()),
             };
             return gpu.checked(&what, || gpu.device.create_shader_module(descriptor));
         }
-        Some(Language::Spirv) => {
+        Language::Spirv => {
             let words = source
                 .bytes
                 .chunks_exact(4)
                 .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
             descriptor.spirv = Some(words.collect::<Vec<u32>>().into());
         }
-        Some(Language::Msl) => descriptor.msl = Some(text()?.into()),
+        Language::Msl => descriptor.msl = Some(text()?.into()),
     }
     // SAFETY: the code is an entry of an artifact whose digest was checked when `contents.entry` gave it, and
     // the compiler wrote it from a kernel that reaches nothing outside the windows it states; the layout below

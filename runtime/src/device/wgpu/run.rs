@@ -10,11 +10,10 @@ use crate::error::Error;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
+use sx_artifact::code::wgpu::{RECORD_BYTES, TRAP_BYTES};
+use sx_artifact::code::{Buffer, Code, Target, Variant, metadata_entry};
 use sx_artifact::program::{Launch, Program, Resource, Role, Site, Step};
 use sx_artifact::tensor::Tensor;
-use sx_artifact::wgpu::{
-    RECORD_BYTES, Source, TRAP_BYTES, Variant, WgpuCode, metadata_entry, resource_bytes,
-};
 
 /// One recorded step.
 enum Op {
@@ -47,8 +46,8 @@ impl Ready {
     /// Makes pipelines, buffers and bindings.
     pub(super) fn new(gpu: Arc<Gpu>, job: Prepare<'_>) -> Result<Ready, Error> {
         let program = job.program;
-        let entry = metadata_entry(&program.graph);
-        let code: WgpuCode = serde_json::from_slice(&job.contents.entry(&entry)?).map_err(|e| {
+        let entry = metadata_entry(Target::Wgpu, &program.graph);
+        let code: Code = serde_json::from_slice(&job.contents.entry(&entry)?).map_err(|e| {
             Error::Device(format!("`{entry}` of the artifact cannot be read: {e}; build it again"))
         })?;
         let chosen = pipelines::choose(&gpu, program, &code)?;
@@ -163,7 +162,7 @@ impl Recorder<'_> {
                 Step::Launch(launch) => self.launch(launch)?,
                 Step::Copy { from, to } => {
                     let (from, to) = (*from as usize, *to as usize);
-                    Op::Copy { from, to, bytes: resource_bytes(&self.program.resources[from]) }
+                    Op::Copy { from, to, bytes: self.program.resources[from].bytes() }
                 }
                 Step::Loop { count, body } => Op::Loop { count: *count, body: self.steps(body)? },
             });
@@ -179,9 +178,9 @@ impl Recorder<'_> {
             let pipeline = &self.pipelines[dispatch.code.as_str()];
             let mut windows = vec![(&self.buffers.records, number as u64 * RECORD_BYTES, 16)];
             for window in &dispatch.bindings {
-                let buffer = match window.source {
-                    Source::Arg(i) => &self.buffers.resources[launch.args[i as usize].resource as usize],
-                    Source::Scratch(i) => &self.buffers.scratch[i as usize],
+                let buffer = match window.buffer {
+                    Buffer::Arg(i) => &self.buffers.resources[launch.args[i as usize].resource as usize],
+                    Buffer::Scratch(i) => &self.buffers.scratch[i as usize],
                 };
                 windows.push((buffer, window.offset, window.bytes));
             }

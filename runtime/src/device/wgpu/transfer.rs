@@ -11,10 +11,10 @@ use crate::error::Error;
 use std::borrow::Cow;
 use std::ops::Deref;
 use std::time::Duration;
+use sx_artifact::code::wgpu::TRAP_BYTES;
 use sx_artifact::dtype::DType;
 use sx_artifact::program::{Resource, Role};
 use sx_artifact::tensor::Tensor;
-use sx_artifact::wgpu::{TRAP_BYTES, resource_bytes};
 
 /// A buffer that is mapped for reading until this is dropped.
 pub(super) struct Read<'a> {
@@ -182,7 +182,7 @@ impl Ready {
         encoder.copy_buffer_to_buffer(&self.buffers.trap, 0, staging, 0, TRAP_BYTES);
         let mut offset = TRAP_BYTES;
         for (i, resource) in self.of_role(|role| *role == Role::Output) {
-            let bytes = resource_bytes(resource);
+            let bytes = resource.bytes();
             encoder.copy_buffer_to_buffer(&self.buffers.resources[i], 0, staging, offset, bytes);
             offset += bytes;
         }
@@ -203,7 +203,7 @@ impl Ready {
         let (trap, mut rest) = views[0].split_at(TRAP_BYTES as usize);
         self.trapped(trap)?;
         let outputs = self.of_role(|role| *role == Role::Output).map(|(_, resource)| {
-            let (bytes, behind) = rest.split_at(resource_bytes(resource) as usize);
+            let (bytes, behind) = rest.split_at(resource.bytes() as usize);
             rest = behind;
             bytes
         });

@@ -3,14 +3,14 @@
 use super::gathered;
 use super::vectorize::Fours;
 use crate::codegen::wgsl::body::Spell;
-use crate::codegen::wgsl::code::{Code, coordinates, names, open_count, open_flat};
+use crate::codegen::wgsl::code::{Dispatched, coordinates, names, open_count, open_flat};
 use crate::codegen::wgsl::header::{Header, Pack, pack};
 use crate::codegen::wgsl::lanes::Together;
 use crate::codegen::wgsl::split_bindings::Part;
 use crate::codegen::wgsl::text::Text;
 use crate::codegen::wgsl::values::Values;
+use sx_artifact::code::wgpu::When;
 use sx_artifact::kernel::Loop;
-use sx_artifact::wgpu::When;
 
 /// Instructions up to which a map's few elements may be unrolled.
 const SMALL: usize = 12;
@@ -21,11 +21,11 @@ fn map_groups(units: u64, when: When) -> u64 {
 }
 
 /// A map whose last axis is in fours.
-pub(super) fn fours(part: &Part, l: &Loop, when: When) -> Result<Code, String> {
+pub(super) fn fours(part: &Part, l: &Loop, when: When) -> Result<Dispatched, String> {
     let packs: Vec<Pack> = l.stores.iter().map(|store| pack(&part.kernel, store, &l.dims)).collect();
     let values = Values::new(&l.body, &part.kernel.args, &l.dims, l.dims.len());
     let outer = l.dims.len() - 1;
-    let mut header = Header::new(&part.kernel, &l.stores, &packs);
+    let mut header = Header::new(part, &l.stores, &packs);
     let together = Together::new(l, &values, &mut header, &packs, 1 << outer);
     let units: u64 = l.dims[..outer].iter().product();
     let coords = names("d", outer);
@@ -42,13 +42,13 @@ pub(super) fn fours(part: &Part, l: &Loop, when: When) -> Result<Code, String> {
     let stores: Vec<_> = l.stores.iter().enumerate().zip(&packs).map(|((i, s), p)| (i, s, *p)).collect();
     Fours { l, together: &together, header: &header }.write(&mut t, &spell, "j", &wanted, &stores)?;
     t.close(2);
-    Ok(Code::new(&header, &part.sources, t, 64, map_groups(units, when)))
+    Ok(Dispatched::new(&header, part, t, 64, map_groups(units, when)))
 }
 
 /// A map whose elements are taken one at a time.
-pub(super) fn plain(part: &Part, l: &Loop, when: When) -> Result<Code, String> {
+pub(super) fn plain(part: &Part, l: &Loop, when: When) -> Result<Dispatched, String> {
     let packs: Vec<Pack> = l.stores.iter().map(|store| pack(&part.kernel, store, &l.dims)).collect();
-    let header = Header::new(&part.kernel, &l.stores, &packs);
+    let header = Header::new(part, &l.stores, &packs);
     let values = Values::new(&l.body, &part.kernel.args, &l.dims, l.dims.len());
     let count: u64 = l.dims.iter().product();
     let each = gathered(&packs).max(4);
@@ -77,5 +77,5 @@ pub(super) fn plain(part: &Part, l: &Loop, when: When) -> Result<Code, String> {
         header.store(&mut t, &spell, i, store, packs[i], &format!("e == {}u", count.max(1) - 1));
     }
     t.close(3);
-    Ok(Code::new(&header, &part.sources, t, 64, map_groups(units, when)))
+    Ok(Dispatched::new(&header, part, t, 64, map_groups(units, when)))
 }

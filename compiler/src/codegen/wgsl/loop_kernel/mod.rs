@@ -9,18 +9,18 @@ mod rows;
 mod vectorize;
 
 use self::rows::Rows;
-use super::code::Code;
+use super::code::Dispatched;
 use super::header::Pack;
 use super::lanes;
 use super::split_bindings::Part;
+use sx_artifact::code::wgpu::When;
 use sx_artifact::kernel::Loop;
-use sx_artifact::wgpu::When;
 
 /// Invocations that share a row on a GPU.
 const SHARED: u32 = 256;
 
 /// The dispatch of a part that is a loop.
-pub(super) fn code(part: &Part, l: &Loop, when: When) -> Result<Code, String> {
+pub(super) fn code(part: &Part, l: &Loop, when: When) -> Result<Dispatched, String> {
     if l.along.is_empty() {
         return match lanes::split(l) {
             Some(split) => map::fours(part, &split, when),
@@ -30,7 +30,9 @@ pub(super) fn code(part: &Part, l: &Loop, when: When) -> Result<Code, String> {
     let length: u64 = l.along.iter().product();
     let shared = when == When::Gpu && length >= 32;
     let workgroup = match when {
-        When::Gpu if shared => SHARED.min(length.next_power_of_two() as u32).max(32),
+        When::Gpu if shared => {
+            SHARED.min(part.limits.invocations).min(length.next_power_of_two() as u32).max(32)
+        }
         When::Gpu => 64,
         _ if length >= 64 => 8,
         _ => 64,

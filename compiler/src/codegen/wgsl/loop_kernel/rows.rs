@@ -4,7 +4,7 @@ use super::fold::{bytes, kept, tag};
 use super::gathered;
 use super::vectorize::Fours;
 use crate::codegen::wgsl::body::Spell;
-use crate::codegen::wgsl::code::{Code, coordinates, names, open_count, open_flat, open_grouped};
+use crate::codegen::wgsl::code::{Dispatched, coordinates, names, open_count, open_flat, open_grouped};
 use crate::codegen::wgsl::header::{Header, Pack, pack};
 use crate::codegen::wgsl::lanes::Together;
 use crate::codegen::wgsl::split_bindings::Part;
@@ -75,7 +75,7 @@ impl<'a> Rows<'a> {
             packs.push(how);
             if element { each.push((i, store, how)) } else { once.push((i, store, how)) }
         }
-        let mut header = Header::new(&part.kernel, &l.stores, &packs);
+        let mut header = Header::new(part, &l.stores, &packs);
         let inner = (1 << sizes.len()) - (1 << rows);
         let together = split.then(|| Together::new(l, &values, &mut header, &packs, inner));
         let mut ranks: Vec<u32> = vec![];
@@ -86,7 +86,7 @@ impl<'a> Rows<'a> {
         Ok(Rows { part, l, values, header, once, each, ranks, length, workgroup, shared, together })
     }
 
-    pub(super) fn code(&self) -> Result<Code, String> {
+    pub(super) fn code(&self) -> Result<Dispatched, String> {
         let rows: u64 = self.l.dims.iter().product();
         let packs: Vec<Pack> = self.once.iter().map(|(_, _, pack)| *pack).collect();
         let each = gathered(&packs);
@@ -120,7 +120,7 @@ impl<'a> Rows<'a> {
         self.row(&mut t, rows)?;
         t.close(open + 2);
         let groups = if self.shared { units } else { units.div_ceil(self.workgroup as u64).min(1024) };
-        let mut code = Code::new(&self.header, &self.part.sources, t, self.workgroup, groups);
+        let mut code = Dispatched::new(&self.header, self.part, t, self.workgroup, groups);
         if self.shared {
             code.workgroup_bytes = reprs.iter().map(|repr| self.workgroup * bytes(*repr)).sum();
         }
