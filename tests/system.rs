@@ -12,6 +12,7 @@ mod minilm;
 mod mutated;
 mod ops;
 mod pages;
+mod random;
 mod recipe;
 mod roundtrip;
 mod sessions;

@@ -45,8 +45,10 @@ fn constant(planned: &Planned, resource: &Resource) -> Tensor {
 /// The outputs of `graph` on a device, which a second call into the memory of others repeats; a failure in words.
 pub fn on_device(device: &dyn Device, graph: &Graph, inputs: &[Tensor]) -> Result<Vec<Tensor>, String> {
     let planned = planned(graph)?;
-    let mut entries: BTreeMap<String, Vec<u8>> =
-        wgsl::generate(&planned.program).map_err(|refused| refused.message)?.files;
+    let mut entries: BTreeMap<String, Vec<u8>> = match device.name() {
+        "cpu" => BTreeMap::new(),
+        _ => wgsl::generate(&planned.program).map_err(|refused| refused.message)?.files,
+    };
     entries.extend(planned.constants.iter().map(|(name, value)| (name.clone(), value.bytes().to_vec())));
     let contents = Memory(entries);
     let job = Prepare { program: &planned.program, contents: &contents };

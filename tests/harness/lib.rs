@@ -1,16 +1,22 @@
 //! What the tests share: repeatable random programs and graphs, and files whose expectations can be renewed.
 
+pub mod bounds;
 pub mod cases;
 pub mod close;
 pub mod compiled;
 pub mod devices;
 pub mod example;
 pub mod golden;
+pub mod inputs;
+pub mod long;
 pub mod maths;
 pub mod program;
 pub mod random;
 pub mod random_graph;
+pub mod regression;
 pub mod sample;
+pub mod shrink;
+pub mod ways;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
