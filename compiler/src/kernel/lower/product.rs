@@ -96,6 +96,8 @@ impl Lowering<'_> {
         }
         let outer = self.new_body();
         let value = self.value(operand, at, None)?;
+        // What was met is defined in the operand's body, and not in the one that is continued.
+        self.memo.clear();
         Ok((std::mem::replace(&mut self.body, outer), value))
     }
 }
