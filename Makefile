@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 ENV := . tools/env.sh &&
 
-.PHONY: demo test bless bench lint docs build-tests setup
+.PHONY: demo test test-all bless bench lint docs build-tests setup
 
 ## demo: compile the sentence encoder, rank sentences on the CPU and on Vulkan
 demo: setup
@@ -11,6 +11,10 @@ demo: setup
 ## test: everything; devices that are absent are skipped with a note
 test: build-tests
 	$(ENV) cargo test --workspace --quiet
+
+## test-all: the long run of random programs; it ends within hours, resumes, and writes tests/test-all.json
+test-all: setup
+	tools/test-all.sh
 
 ## bless: accept what the tests find as what they should find; read the difference like code
 bless: build-tests
@@ -27,6 +31,7 @@ lint: docs
 	@# Their modules are declared by a macro, so cargo fmt does not find them.
 	rustfmt --check compiler/src/ops/scalar/*.rs
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	cargo clippy -p sx-tests --test long --quiet -- -D warnings
 
 ## docs: the crates' pages, in target/doc/
 docs:
