@@ -1,10 +1,11 @@
 //! Bytes → an artifact. Nothing in the bytes is trusted: the container is accepted only where it is, to the
 //! byte, what the writer makes, and an entry's data is used only after its digest has been checked.
 
+use crate::dtype::DType;
 use crate::error::Error;
 use crate::layout::{self, Layout};
 use crate::manifest::{self, Checksums, Digest, Entry, FORMAT, MANIFEST, Manifest, Param};
-use crate::program::{Program, Role};
+use crate::program::{Program, Resource, Role};
 use crate::write;
 use serde::Deserialize;
 use std::collections::HashMap;
@@ -119,12 +120,17 @@ impl Artifact {
         self.entries.contains_key(name)
     }
 
-    /// Checks the data of every entry, and that every program makes sense.
+    /// Checks the data of every entry, that every program makes sense, and that truth values are 0 or 1.
     pub fn verify(&self) -> Result<(), Error> {
         let names: Vec<String> = self.manifest.entries.iter().map(|entry| entry.name.clone()).collect();
         self.verify_entries(&names)?;
         for graph in &self.manifest.graphs {
-            self.program(&graph.name)?;
+            let program = self.program(&graph.name)?;
+            let mut constants = program.resources.iter().filter(|resource| resource.role == Role::Constant);
+            constants.try_for_each(|constant| self.stored(constant).map(drop))?;
+        }
+        if self.manifest.weights.is_none() {
+            self.manifest.params.iter().try_for_each(|param| self.param(&param.name).map(drop))?;
         }
         match &self.weights {
             Some(weights) => weights.verify().map_err(|error| error.of_weights(weights.path())),
@@ -166,10 +172,43 @@ impl Artifact {
     /// A parameter and its elements, without padding.
     pub fn param(&self, name: &str) -> Result<(&Param, &[u8]), Error> {
         let (param, file) = self.param_file(name)?;
-        let bytes = file.entry(&manifest::param_entry(name));
+        let range = file.elements(&manifest::param_entry(name), param.dtype);
+        let bytes = range.map(|range| &(*file.bytes).as_ref()[range]);
         match self.weights {
             Some(_) => Ok((param, bytes.map_err(|error| error.of_weights(file.path()))?)),
             None => Ok((param, bytes?)),
+        }
+    }
+
+    /// The stored elements of a parameter or constant: what holds their bytes, and where they lie in it. Refused
+    /// where their digest differs, or where a byte of a `bool` is neither 0 nor 1.
+    pub fn stored(&self, resource: &Resource) -> Result<(Owner, Range<usize>), Error> {
+        let (file, entry) = match resource.role {
+            Role::Param => (self.param_file(&resource.name)?.1, manifest::param_entry(&resource.name)),
+            Role::Constant => (self, manifest::constant_entry(&resource.name)),
+            Role::Input | Role::Output | Role::State | Role::Scratch { .. } | Role::Context => {
+                return Err(Error::Missing {
+                    what: format!("stored value for `{}`", resource.name),
+                    help: "only parameters and constants have one".to_owned(),
+                });
+            }
+        };
+        let range = file.elements(&entry, resource.dtype);
+        let foreign = self.manifest.weights.is_some() && resource.role == Role::Param;
+        let range = range.map_err(|error| if foreign { error.of_weights(file.path()) } else { error })?;
+        Ok((file.bytes.clone(), range))
+    }
+
+    /// Where the elements of an entry lie, after its digest and the bytes of truth values were checked.
+    fn elements(&self, entry: &str, dtype: DType) -> Result<Range<usize>, Error> {
+        let range = self.entry_range(entry)?;
+        let odd = |bytes: &[u8]| bytes.iter().position(|&byte| byte > 1);
+        match dtype {
+            DType::Bool => match odd(&(*self.bytes).as_ref()[range.clone()]) {
+                Some(at) => Err(Error::entry(entry, format!("element {at} of bool is neither 0 nor 1"))),
+                None => Ok(range),
+            },
+            DType::F32 | DType::Bf16 | DType::I32 | DType::I64 => Ok(range),
         }
     }
 
@@ -352,9 +391,9 @@ fn check_manifest(manifest: &Manifest) -> Result<(), String> {
         manifest.entries.iter().map(|entry| (&*entry.name, entry.length)).collect();
     for param in &manifest.params {
         let stored = lengths.get(&*manifest::param_entry(&param.name)).copied();
-        let expected =
-            if manifest.weights.is_some() { None } else { write::element_bytes(param.dtype, &param.shape) };
-        if stored != expected {
+        let bytes = write::element_bytes(param.dtype, &param.shape)
+            .ok_or_else(|| format!("the parameter `{}` is larger than any memory", param.name))?;
+        if stored != manifest.weights.is_none().then_some(bytes) {
             return Err(format!("the parameter `{}` and its entry differ in size", param.name));
         }
     }

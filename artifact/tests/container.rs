@@ -4,10 +4,12 @@
 mod common;
 
 use std::sync::Arc;
+use sx_artifact::dtype::DType;
 use sx_artifact::error::Error;
-use sx_artifact::program::Program;
+use sx_artifact::manifest::Manifest;
+use sx_artifact::program::{Program, Resource, Role};
 use sx_artifact::read::Artifact;
-use sx_artifact::write;
+use sx_artifact::write::{self, NamedBytes, ParamValue};
 
 const WEIGHT: [u8; 12] = [0, 0, 128, 63, 0, 0, 0, 64, 0, 0, 64, 64];
 
@@ -140,6 +142,68 @@ fn contents_that_do_not_fit_are_refused() {
     assert!(message.contains("`programs/main.json`") && message.contains("layer.0.weight"), "{message}");
     let short = write::to_bytes(&common::contents(&[], &WEIGHT[..10]));
     assert!(matches!(short, Err(Error::Contents { .. })));
+}
+
+/// Bytes of truth values reach typed slices, in which anything but 0 and 1 is undefined.
+#[test]
+fn truth_values_are_0_or_1() {
+    let with = |role: Role, name: &str| {
+        let mut program = common::program("main");
+        let mask = Resource { dtype: DType::Bool, ..common::resource(name, role, &[3]) };
+        program.resources.push(mask);
+        vec![program]
+    };
+    let bytes = |value: u8| vec![0, 1, value];
+    for value in [1, 2, 255] {
+        let programs = with(Role::Param, "mask");
+        let mut contents = common::contents(&programs, &WEIGHT);
+        let (name, shape) = ("mask".to_owned(), vec![3]);
+        contents.params.push(ParamValue { name, dtype: DType::Bool, shape, bytes: bytes(value).into() });
+        let param = write::to_bytes(&contents).expect("the writer trusts the compiler");
+        let programs = with(Role::Constant, "mask");
+        let mut contents = common::contents(&programs, &WEIGHT);
+        contents.constants.push(NamedBytes { name: "mask".to_owned(), bytes: bytes(value).into() });
+        let constant = write::to_bytes(&contents).expect("the writer trusts the compiler");
+        for (entry, file) in [("params/mask", param), ("constants/mask", constant)] {
+            let artifact = open(&file).expect("its digests are right");
+            let program = artifact.program("main").expect("a sound program");
+            let mask = program.resources.last().expect("the mask");
+            let results = [artifact.stored(mask).map(drop), artifact.verify()];
+            for result in results {
+                match result {
+                    Ok(()) => assert_eq!(value, 1),
+                    Err(error) => {
+                        let wanted = format!("`{entry}` is damaged: element 2 of bool is neither 0 nor 1");
+                        assert!(value > 1 && error.to_string().contains(&wanted), "{error}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A size that no memory holds has no bytes, and neither has an entry that is not there.
+#[test]
+fn a_parameter_beyond_all_memory_is_refused() {
+    let program = common::program("main");
+    let bytes = write::to_bytes(&common::contents(std::slice::from_ref(&program), &WEIGHT)).expect("fits");
+    let artifact = open(&bytes).expect("a sound artifact");
+    let mut manifest = serde_json::to_value(artifact.manifest()).expect("a manifest is JSON");
+    manifest["params"][0]["shape"] = serde_json::json!([1u64 << 63, 1u64 << 63]);
+    let entries = manifest["entries"].as_array_mut().expect("a list");
+    entries.retain(|entry| entry["name"] != "params/layer.0.weight");
+    let manifest: Manifest = serde_json::from_value(manifest).expect("a manifest");
+    let mut encoded = serde_json::to_vec_pretty(&manifest).expect("a manifest is JSON");
+    encoded.push(b'\n');
+    let mut bytes = vec![0; 64];
+    bytes[..4].copy_from_slice(b"PK\x03\x04");
+    bytes[14..18].copy_from_slice(&crc32fast::hash(&encoded).to_le_bytes());
+    bytes[22..26].copy_from_slice(&(encoded.len() as u32).to_le_bytes());
+    bytes[26] = 13;
+    bytes[30..43].copy_from_slice(b"manifest.json");
+    bytes.extend(encoded);
+    let message = open(&bytes).map(drop).expect_err("no memory holds it").to_string();
+    assert!(message.contains("the parameter `layer.0.weight` is larger than any memory"), "{message}");
 }
 
 /// A small generator: the same changes in every run.

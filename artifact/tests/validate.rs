@@ -90,6 +90,32 @@ fn folding(insts: Vec<Inst>, value: u32, strides: &[i64]) -> Kernel {
     }
 }
 
+/// A load whose guard always holds and whose strides, multiplied into the guard's, once wrapped to what looked like
+/// one element: it read far outside of its buffer.
+fn wrapping() -> Kernel {
+    let dims = vec![2u64, 1, 2, 2, 2, 2];
+    let index = |offset, axis: usize| {
+        let strides = (0..dims.len()).map(|i| i64::from(i == axis)).collect();
+        Inst::Index { at: Affine { offset, strides }, reg: ScalarType::I64 }
+    };
+    let far = 1i64 << 62;
+    let at = Affine { offset: 0, strides: vec![0, i64::MIN, far + 1, far + 3, far - 2, far - 2] };
+    let insts = vec![
+        index(i64::MAX, 1),
+        Inst::Const(Const::I64(i64::MAX)),
+        Inst::Call { f: ScalarFn::Le, args: vec![Val(0), Val(1)] },
+        Inst::Load { access: Access { arg: 0, at, gathered: vec![] }, guard: Some(Val(2)) },
+    ];
+    let arg = |len, mode| Arg { dtype: DType::F32, len, mode };
+    let stores = vec![Store { value: Val(3), access: access(1, &[16, 0, 8, 4, 2, 1]) }];
+    Kernel {
+        name: "wrapping".to_owned(),
+        args: vec![arg(6, Mode::Read), arg(32, Mode::Write)],
+        traps: 0,
+        kind: KernelKind::Loop(Loop { dims, along: vec![], body: Body { insts }, stores }),
+    }
+}
+
 #[test]
 fn sound_programs_pass() {
     program("main").validate().expect("the sample is sound");
@@ -148,7 +174,7 @@ fn unsound_programs_are_refused() {
         ("kernel `scale`: its name is not its own", |p| p.kernels[1].name = "scale".to_owned()),
         ("follows one that is written", |p| p.kernels[0].args[0].mode = Mode::Write),
         ("the index does not fit I32", |p| {
-            let at = Affine { offset: i64::MAX, strides: vec![1, 1] };
+            let at = Affine { offset: i32::MAX.into(), strides: vec![1, 1] };
             first(p).body.insts[0] = Inst::Index { at, reg: ScalarType::I32 };
         }),
         ("kernel `guarded`, instruction 3: it reaches elements -2 to 5", |p| {
@@ -170,6 +196,31 @@ fn unsound_programs_are_refused() {
             let all = Inst::Fold { op: FoldOp::All, x: Val(0) };
             p.kernels.push(folding(vec![load(0, &[3, 1]), all], 1, &[1, 0]));
         }),
+        ("kernel `wrapping`, instruction 0: its offset and strides reach 2^62 or further", |p| {
+            p.kernels.push(wrapping());
+        }),
+        ("kernel `wrapping`, instruction 3: its offset and strides reach 2^62 or further", |p| {
+            p.kernels.push(wrapping());
+            let KernelKind::Loop(it) = &mut p.kernels[2].kind else { panic!("a loop") };
+            let Inst::Index { at, .. } = &mut it.body.insts[0] else { panic!("an index") };
+            at.offset = 0;
+        }),
+        ("instruction 2: its offset and strides reach 2^62 or further", |p| {
+            let index = Inst::Const(Const::I64(0));
+            let bounded = Inst::Bounded { x: Val(0), size: u64::MAX, trap: None };
+            let gathered = Access { gathered: vec![(Val(1), i64::MAX)], ..access(0, &[0, 0]) };
+            first(p).body.insts = vec![index, bounded, Inst::Load { access: gathered, guard: None }];
+        }),
+        ("kernel `sum`: it visits more points than any machine", |p| {
+            let sum = Inst::Fold { op: FoldOp::Sum, x: Val(0) };
+            p.kernels[0] = folding(vec![Inst::Const(Const::F32(0)), sum], 1, &[1, 0]);
+            first(p).dims = vec![1 << 63];
+            first(p).along = vec![0];
+        }),
+        ("step 2: the program takes more steps than any machine", |p| {
+            p.steps.push(Step::Loop { count: 1 << 63, body: vec![] });
+        }),
+        ("step 2: a loop of steps runs 0 times", |p| p.steps.push(Step::Loop { count: 0, body: vec![] })),
         ("step 0: there is no kernel 7", |p| launch(p, 0).kernel = 7),
         ("step 0: there is no resource 99", |p| launch(p, 0).args[0].resource = 99),
         ("step 0: there is no origin 5", |p| launch(p, 0).origins = vec![5]),

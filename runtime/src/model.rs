@@ -120,21 +120,8 @@ fn shared(artifact: &Artifact, entry: &str) -> Result<SharedBytes, Error> {
 
 impl Contents for Model {
     fn bytes_of(&self, resource: &Resource) -> Result<SharedBytes, Error> {
-        match resource.role {
-            Role::Param => {
-                let (_, file) = self.artifact.param_file(&resource.name)?;
-                let range = file.entry_range(&manifest::param_entry(&resource.name));
-                let range = range.map_err(|error| self.placed(error, file))?;
-                Ok(SharedBytes::new(file.owner().clone(), range.start, range.end))
-            }
-            Role::Constant => shared(&self.artifact, &manifest::constant_entry(&resource.name)),
-            Role::Input | Role::Output | Role::State | Role::Scratch { .. } | Role::Context => {
-                Err(Error::Artifact(sx_artifact::error::Error::Missing {
-                    what: format!("stored value for `{}`", resource.name),
-                    help: "only parameters and constants have one".to_owned(),
-                }))
-            }
-        }
+        let (owner, range) = self.artifact.stored(resource)?;
+        Ok(SharedBytes::new(owner, range.start, range.end))
     }
 
     fn entry(&self, name: &str) -> Result<SharedBytes, Error> {

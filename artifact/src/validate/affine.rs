@@ -15,10 +15,15 @@ impl Range {
         Range { low, high }
     }
 
-    /// The values of `self + factor * other`.
+    /// The values of `self + factor * other`, or `None` where they do not fit.
+    fn checked_plus(self, factor: i128, other: Range) -> Option<Range> {
+        let (a, b) = (factor.checked_mul(other.low)?, factor.checked_mul(other.high)?);
+        Some(Range { low: self.low.checked_add(a.min(b))?, high: self.high.checked_add(a.max(b))? })
+    }
+
+    /// The values of `self + factor * other`, of factors and ranges that [`is_exact`] bounds.
     pub(super) fn plus(self, factor: i128, other: Range) -> Range {
-        let (a, b) = (factor * other.low, factor * other.high);
-        Range { low: self.low + a.min(b), high: self.high + a.max(b) }
+        self.checked_plus(factor, other).expect("what is below 2^62 times what is below 2^62 fits 128 bits")
     }
 
     fn meet(self, other: Range) -> Range {
@@ -32,6 +37,20 @@ impl Range {
     pub(super) fn within(self, other: Range) -> bool {
         other.low <= self.low && self.high <= other.high
     }
+}
+
+/// How far an affine integer and its parts may reach from 0, so that 64-bit arithmetic on them is exact wherever it
+/// starts, ends or is cut: the offset and each stride times the whole size of its coordinate, taken absolutely, sum
+/// to less.
+const MAX_REACH: u128 = 1 << 62;
+
+/// Whether `at`, together with computed indices (each its stride and size), stays below [`MAX_REACH`].
+pub(super) fn is_exact(at: &Affine, sizes: &[u64], gathered: impl Iterator<Item = (i64, u64)>) -> bool {
+    let terms = at.strides.iter().copied().zip(sizes.iter().copied()).chain(gathered);
+    let reach = terms.into_iter().try_fold(u128::from(at.offset.unsigned_abs()), |sum, (stride, size)| {
+        sum.checked_add(u128::from(stride.unsigned_abs()).checked_mul(u128::from(size.max(1)))?)
+    });
+    reach.is_some_and(|reach| reach < MAX_REACH)
 }
 
 /// `at` lies in `range`, wherever a guard is true.
@@ -60,13 +79,13 @@ pub(super) fn values_under(at: &Affine, sizes: &[u64], body: &Body, guard: Val) 
     let facts = facts(body, guard);
     for fact in &facts {
         narrow(&mut coords, fact);
-    }
-    if coords.iter().any(|coord| coord.is_empty()) {
-        return None;
+        if coords.iter().any(|coord| coord.is_empty()) {
+            return None;
+        }
     }
     let mut range = values(at, &coords);
     for fact in &facts {
-        range = range.meet(by_fact(at, &coords, fact));
+        range = by_fact(at, &coords, fact).into_iter().fold(range, Range::meet);
     }
     (!range.is_empty()).then_some(range)
 }
@@ -157,24 +176,27 @@ fn narrow(coords: &mut [Range], fact: &Fact<'_>) {
     }
 }
 
-/// The values of `at`, written as a multiple of the fact and a rest: exact where a reshape has split the axis
-/// that a guard looks at.
-fn by_fact(at: &Affine, coords: &[Range], fact: &Fact<'_>) -> Range {
-    let mut best = values(at, coords);
-    for (&stride, &known) in at.strides.iter().zip(&fact.at.strides) {
-        if known == 0 || stride == 0 || stride % known != 0 {
-            continue;
-        }
-        let factor = i128::from(stride / known);
-        let mut rest = Range::new(0, 0).plus(1, Range::new(i128::from(at.offset), i128::from(at.offset)));
-        for ((&stride, &known), &coord) in at.strides.iter().zip(&fact.at.strides).zip(coords) {
-            rest = rest.plus(i128::from(stride) - factor * i128::from(known), coord);
-        }
-        let offset = i128::from(fact.at.offset);
-        let linear = Range::new(fact.range.low - offset, fact.range.high - offset);
-        best = best.meet(rest.plus(factor, linear));
+/// The values of `at`, written as a multiple of the fact and a rest, once for each coordinate that allows it: exact
+/// where a reshape has split the axis that a guard looks at. A form whose numbers do not fit says nothing.
+fn by_fact(at: &Affine, coords: &[Range], fact: &Fact<'_>) -> Vec<Range> {
+    let multiple = |(&stride, &known): (&i64, &i64)| {
+        let (stride, known) = (i128::from(stride), i128::from(known));
+        (known != 0 && stride != 0 && stride % known == 0).then(|| stride / known)
+    };
+    let factors = at.strides.iter().zip(&fact.at.strides).filter_map(multiple);
+    factors.filter_map(|factor| as_multiple(at, coords, fact, factor)).collect()
+}
+
+/// The values of `factor * fact + rest`, of the rest that makes it `at`.
+fn as_multiple(at: &Affine, coords: &[Range], fact: &Fact<'_>, factor: i128) -> Option<Range> {
+    let offset = i128::from(at.offset);
+    let mut rest = Range::new(offset, offset);
+    for ((&stride, &known), &coord) in at.strides.iter().zip(&fact.at.strides).zip(coords) {
+        rest =
+            rest.checked_plus(i128::from(stride).checked_sub(factor.checked_mul(known.into())?)?, coord)?;
     }
-    best
+    let offset = i128::from(fact.at.offset);
+    rest.checked_plus(factor, Range::new(fact.range.low - offset, fact.range.high - offset))
 }
 
 fn low_div(a: i128, b: i128) -> i128 {
@@ -196,7 +218,7 @@ pub(super) fn distinct(at: &Affine, sizes: &[u64]) -> bool {
     let mut reach = 0u128;
     terms.into_iter().all(|(stride, size)| {
         let apart = stride > reach;
-        reach += stride * (size - 1);
+        reach = reach.saturating_add(stride.saturating_mul(size - 1));
         apart
     })
 }
@@ -268,6 +290,29 @@ mod tests {
         };
         let range = values_under(&affine(-4, &[4, 1]), &[4, 4], &body, Val(5));
         assert_eq!(range, Some(Range::new(0, 5)));
+    }
+
+    /// `factor * known` is far beyond 128 bits here: the fact says nothing, and the plain bound holds.
+    #[test]
+    fn a_fact_whose_numbers_do_not_fit_says_nothing() {
+        let far = 1i64 << 61;
+        let body = Body {
+            insts: vec![index(0, &[1, far]), Inst::Const(Const::I64(i64::MAX)), call(ScalarFn::Le, &[0, 1])],
+        };
+        let range = values_under(&affine(0, &[far, 1]), &[2, 2], &body, Val(2));
+        assert_eq!(range, Some(Range::new(0, i128::from(far) + 1)));
+    }
+
+    #[test]
+    fn what_reaches_far_is_not_exact() {
+        let none = || std::iter::empty();
+        assert!(is_exact(&affine(-4, &[4, 1]), &[3, 4], none()));
+        assert!(is_exact(&affine(0, &[0]), &[u64::MAX], none()));
+        assert!(!is_exact(&affine(i64::MIN, &[0]), &[1], none()));
+        assert!(!is_exact(&affine(0, &[i64::MIN]), &[0], none()));
+        assert!(!is_exact(&affine(0, &[1 << 40]), &[1 << 40], none()));
+        assert!(!is_exact(&affine(0, &[i64::MIN, i64::MIN]), &[u64::MAX, u64::MAX], none()));
+        assert!(!is_exact(&affine(0, &[]), &[], std::iter::once((i64::MAX, u64::MAX))));
     }
 
     #[test]

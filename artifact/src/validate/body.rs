@@ -100,34 +100,35 @@ fn index(at: &Affine, reg: ScalarType, place: &Place<'_>) -> Checked {
         ScalarType::I64 => Range::new(i64::MIN.into(), i64::MAX.into()),
         ScalarType::F32 | ScalarType::Bool => return Err(format!("an index cannot be {reg:?}")),
     };
-    rank(at, place)?;
+    reach(at, place, std::iter::empty())?;
     match affine::values(at, &affine::coordinates(place.sizes)).within(holds) {
         true => Ok(()),
         false => Err(format!("the index does not fit {reg:?}")),
     }
 }
 
-fn rank(at: &Affine, place: &Place<'_>) -> Checked {
-    match at.strides.len() == place.sizes.len() {
+/// Whether it has a stride for each coordinate, and numbers that 64-bit arithmetic holds.
+fn reach(at: &Affine, place: &Place<'_>, gathered: impl Iterator<Item = (i64, u64)>) -> Checked {
+    if at.strides.len() != place.sizes.len() {
+        return Err(format!("it has {} strides for {} coordinates", at.strides.len(), place.sizes.len()));
+    }
+    match affine::is_exact(at, place.sizes, gathered) {
         true => Ok(()),
-        false => Err(format!("it has {} strides for {} coordinates", at.strides.len(), place.sizes.len())),
+        false => Err("its offset and strides reach 2^62 or further".to_owned()),
     }
 }
 
 fn load(body: &Body, inst: &Inst, place: &Place<'_>, values: &Values) -> Checked {
     let Inst::Load { access, guard } = inst else { return Ok(()) };
     let arg = argument(access, Mode::Read, place)?;
-    rank(&access.at, place)?;
     if let Some(guard) = guard {
         values.expect(*guard, ScalarType::Bool)?;
     }
+    let computed = computed_indices(body, access, values)?;
+    reach(&access.at, place, computed.iter().copied())?;
     let mut gathered = Range::new(0, 0);
-    for &(value, stride) in &access.gathered {
-        values.reg(value)?;
-        let Some(Inst::Bounded { size, .. }) = body.insts.get(value.0 as usize) else {
-            return Err(format!("value {} is used as an index without having been bounded", value.0));
-        };
-        gathered = gathered.plus(stride.into(), Range::new(0, (i128::from(*size) - 1).max(0)));
+    for &(stride, size) in &computed {
+        gathered = gathered.plus(stride.into(), Range::new(0, (i128::from(size) - 1).max(0)));
     }
     // Rows run even where there is nothing along them.
     let rows = place.sizes.len() - place.along;
@@ -143,6 +144,18 @@ fn load(body: &Body, inst: &Inst, place: &Place<'_>, values: &Values) -> Checked
         Some(range) => in_bounds(range.plus(1, gathered), arg, access.arg),
         None => Ok(()),
     }
+}
+
+/// The stride of each computed index of an access, and the size that the index is below.
+fn computed_indices(body: &Body, access: &Access, values: &Values) -> Checked<Vec<(i64, u64)>> {
+    let bounded = |&(value, stride): &(Val, i64)| {
+        values.reg(value)?;
+        match body.insts.get(value.0 as usize) {
+            Some(Inst::Bounded { size, .. }) => Ok((stride, *size)),
+            _ => Err(format!("value {} is used as an index without having been bounded", value.0)),
+        }
+    };
+    access.gathered.iter().map(bounded).collect()
 }
 
 fn in_bounds(range: Range, arg: &Arg, number: u32) -> Checked {
@@ -218,7 +231,7 @@ pub(super) fn stores(stores: &[Store], place: &Place<'_>, values: &Values) -> Re
 fn store(it: &Store, place: &Place<'_>, values: &Values) -> Checked<Option<Range>> {
     let arg = argument(&it.access, Mode::Write, place)?;
     let Access { at, gathered, .. } = &it.access;
-    rank(at, place)?;
+    reach(at, place, std::iter::empty())?;
     values.expect(it.value, ScalarType::of(arg.dtype))?;
     if !gathered.is_empty() {
         return Err("a store cannot be gathered".to_owned());

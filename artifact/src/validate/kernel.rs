@@ -33,10 +33,11 @@ fn place<'a>(kernel: &'a Kernel, sizes: &'a [u64]) -> Place<'a> {
 
 fn check_loop(kernel: &Kernel, it: &Loop) -> Checked<u64> {
     let sizes = [&it.dims[..], &it.along].concat();
+    let points = points(&sizes)?;
     let place = Place { along: it.along.len(), ..place(kernel, &sizes) };
     let values = body::check(&it.body, &place)?;
     body::stores(&it.stores, &place, &values)?;
-    points(&sizes)
+    Ok(points)
 }
 
 fn check_contract(kernel: &Kernel, it: &Contraction) -> Checked<u64> {
@@ -85,12 +86,10 @@ fn epilogue(kernel: &Kernel, body: &Body, stores: &[Store], sizes: &[u64], acc: 
     check().map_err(|error| error.within("epilogue"))
 }
 
-/// How many points these sizes have.
+/// How many points these sizes have at most, those of size 0 counted as 1: rows run even where nothing lies along
+/// them, and the other sizes are multiplied with each other wherever a kernel is planned.
 fn points(sizes: &[u64]) -> Checked<u64> {
-    if sizes.contains(&0) {
-        return Ok(0);
-    }
-    let product = sizes.iter().try_fold(1u64, |product, &size| product.checked_mul(size));
+    let product = sizes.iter().try_fold(1u64, |product, &size| product.checked_mul(size.max(1)));
     product
         .filter(|&product| product <= MAX_POINTS)
         .ok_or_else(|| Invalid::new("", "it visits more points than any machine can"))

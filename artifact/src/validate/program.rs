@@ -170,9 +170,13 @@ impl Walk<'_> {
             Step::Loop { .. } if depth >= MAX_NESTING => {
                 Err(Invalid::new("", format!("loops nest deeper than {MAX_NESTING}")))
             }
+            Step::Loop { count: 0, .. } => Err(Invalid::new("", "a loop of steps runs 0 times")),
             Step::Loop { count, body } => {
-                // What one pass leaves, the next one finds: the second differs from the first, later ones do not.
                 let inner = times.checked_mul(*count).ok_or_else(too_many)?;
+                // A pass is itself a step, so that loops around nothing end, too.
+                self.steps =
+                    self.steps.checked_add(inner).filter(|&n| n <= MAX_STEPS).ok_or_else(too_many)?;
+                // What one pass leaves, the next one finds: the second differs from the first, later ones do not.
                 for _ in 0..(*count).min(2) {
                     self.steps(body, inner.div_ceil((*count).min(2)), depth + 1)?;
                 }
