@@ -3,8 +3,10 @@
 use super::{Failure, Terminal, json};
 use serde_json::{Value, json};
 use std::path::PathBuf;
+use sx_artifact::code::Target;
 use sx_artifact::manifest::{Graph, Param};
 use sx_runtime::cost::{self, Cost};
+use sx_runtime::device::cpu;
 use sx_runtime::session::described;
 use sx_runtime::{Error, Model};
 
@@ -35,13 +37,17 @@ struct Inside<'a> {
     graph: &'a Graph,
     kernels: Vec<String>,
     cost: Cost,
+    /// Bytes that each thread of the CPU works on, where there is code for it.
+    working: Option<u64>,
 }
 
 impl<'a> Inside<'a> {
     fn of(model: &Model, graph: &'a Graph) -> Result<Inside<'a>, Error> {
         let program = model.artifact().program(&graph.name)?;
         let kernels = program.kernels.iter().map(|kernel| kernel.name.clone()).collect();
-        Ok(Inside { graph, kernels, cost: cost::of(&program) })
+        let on_cpu = model.targets().contains(&Target::Cpu);
+        let working = on_cpu.then(|| cpu::working_bytes(&program)).transpose()?;
+        Ok(Inside { graph, kernels, cost: cost::of(&program), working })
     }
 }
 
@@ -54,6 +60,7 @@ fn as_json(model: &Model, graphs: &[Inside<'_>]) -> Value {
     let manifest = model.artifact().manifest();
     let graph = |inside: &Inside<'_>| {
         let mut value = json!(inside.graph);
+        value["working-bytes"] = json!(inside.working);
         value["kernels"] = json!(inside.kernels);
         value["launches"] = json!(inside.cost.launches);
         value["flops"] = json!(inside.cost.flops);
@@ -85,12 +92,14 @@ fn as_text(model: &Model, graphs: &[Inside<'_>]) -> String {
         format!("file      {} bytes", model.artifact().file_len()),
         format!("weights   {} parameters, {} bytes{place}", manifest.params.len(), param_bytes(model)),
     ];
-    for Inside { graph, kernels, cost } in graphs {
+    for Inside { graph, kernels, cost, working } in graphs {
         lines.push(format!("\ngraph `{}`", graph.name));
         lines.extend(graph.inputs.iter().map(|port| format!("  input   {}", described(port))));
         lines.extend(graph.outputs.iter().map(|port| format!("  output  {}", described(port))));
         let memory = graph.memory.iter();
         lines.extend(memory.map(|need| format!("  memory  {} bytes on {}", need.bytes, need.target)));
+        let working = working.map(|bytes| format!("  working {bytes} bytes for each thread of the cpu"));
+        lines.extend(working);
         let Cost { flops, bytes, launches } = cost;
         lines.push(format!("  a call  {flops} operations, {bytes} bytes, {launches} launches"));
         lines.push(format!("  kernels {}", kernels.join(", ")));

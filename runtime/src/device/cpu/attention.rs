@@ -109,6 +109,16 @@ impl AttentionReady {
         })
     }
 
+    /// Bytes that a thread works on at most: a block of queries, one of keys, and what is between them.
+    pub(super) fn working_bytes(&self) -> usize {
+        let (rows, keys) = (QUERIES.min(self.t), KEYS.min(self.s.max(1)));
+        let panels = rows.saturating_mul(2 * keys + 2 * self.e) as usize * 4;
+        let operands = [(&self.query, rows), (&self.key, keys), (&self.value, keys)];
+        let operands = operands.into_iter().map(|(side, rows)| side.working_bytes(rows));
+        let code = self.score.working_bytes().max(self.epilogue.working_bytes());
+        operands.fold(panels + code, usize::saturating_add)
+    }
+
     /// Runs the attention.
     pub(super) fn run(&self, args: &[Arg], report: &Report, team: &mut Team) {
         if self.batch * self.t * self.e == 0 {

@@ -3,6 +3,7 @@
 use memmap2::MmapMut;
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::cell::RefCell;
+use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -84,18 +85,29 @@ impl Drop for Buffer {
     }
 }
 
+/// Buffers that threads work on or keep for later, in this process.
+#[cfg(test)]
+pub(super) static WORKING: std::sync::atomic::AtomicI64 = std::sync::atomic::AtomicI64::new(0);
+
 thread_local! {
-    /// Buffers of this thread that nobody uses now.
+    /// Buffers of this thread that nobody uses now. A buffer goes back to the thread that took it, so there are never
+    /// more of them than this thread has used at once: what works for another thread takes its own there.
     static SPARE: RefCell<Vec<Buffer>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A buffer of the current thread, for as long as this lives. What it holds at first is undefined.
-pub(super) struct Scratch(Buffer);
+/// A buffer of the current thread, for as long as this lives; it stays on this thread. What it holds at first is
+/// undefined.
+pub(super) struct Scratch(Buffer, PhantomData<*mut u8>);
 
 impl Scratch {
     /// A buffer that grows as it is reserved.
     pub(super) fn new() -> Scratch {
-        Scratch(SPARE.with_borrow_mut(Vec::pop).unwrap_or_default())
+        let buffer = SPARE.with_borrow_mut(Vec::pop).unwrap_or_else(|| {
+            #[cfg(test)]
+            WORKING.fetch_add(1, Ordering::Relaxed);
+            Buffer::default()
+        });
+        Scratch(buffer, PhantomData)
     }
 }
 

@@ -97,6 +97,25 @@ impl ContractionReady {
         Ok(ContractionReady { reg, batch: b, m, n, k, lhs, rhs, finish, few, rows, columns })
     }
 
+    /// Bytes that a thread works on at most: parts of the operands, and what is summed.
+    pub(super) fn working_bytes(&self) -> usize {
+        let (rows, k) = (self.rows.min(self.m), self.k);
+        let operands = self.lhs.working_bytes(rows).saturating_add(self.rhs.working_bytes(k));
+        let sums = match (&self.finish, self.few) {
+            (_, true) => {
+                let tasks = self.batch * self.n.div_ceil(STRIP as u64) * k.div_ceil(TERMS);
+                tasks as usize * STRIP * self.m as usize * 4
+            }
+            (Finish::Plain(_), false) => 0,
+            (Finish::Code(_), false) => (rows * self.columns) as usize * 8,
+        };
+        let code = match &self.finish {
+            Finish::Plain(_) => 0,
+            Finish::Code(epilogue) => epilogue.working_bytes(),
+        };
+        operands.saturating_add(sums).saturating_add(code)
+    }
+
     /// Runs the product.
     pub(super) fn run(&self, args: &[Arg], report: &Report, team: &mut Team) {
         if self.batch * self.m * self.n == 0 {

@@ -38,6 +38,16 @@ impl Ready {
         })
     }
 
+    /// Bytes that a thread works on at most while it runs the kernel, beside its buffers.
+    pub(super) fn working_bytes(&self) -> usize {
+        match self {
+            // A row that is cut for threads is held by the calling one, which works on a part of it, too.
+            Ready::Loop(nests) => 2 * nests.iter().map(Nest::working_bytes).max().unwrap_or(0),
+            Ready::Contraction(work) => work.working_bytes(),
+            Ready::Attention(work) => work.working_bytes(),
+        }
+    }
+
     /// Runs the kernel on its buffers.
     pub(super) fn run(&self, args: &[Arg], report: &Report, team: &mut Team) {
         match self {

@@ -14,6 +14,8 @@ use sx_artifact::kernel::ScalarType;
 const WORTH: u64 = 64 << 10;
 /// Lanes of a part of a long row: a power of two of chunks, and whole blocks.
 const PART: u64 = 64 << 10;
+/// Parts of a long row whose results are held at once.
+const AT_ONCE: u64 = 256;
 
 /// The bounds of each axis.
 type Bounds = Vec<Range<u64>>;
@@ -69,6 +71,16 @@ impl Nest {
         }
     }
 
+    /// Bytes that a machine of this nest works on.
+    pub(super) fn working_bytes(&self) -> usize {
+        self.singles_bytes() + self.registers + self.kept + self.walk.lanes() * 8
+    }
+
+    /// Bytes of single lanes, which come first.
+    fn singles_bytes(&self) -> usize {
+        (self.singles * 8).next_multiple_of(64)
+    }
+
     /// How many steps a walk along `axes` takes.
     fn steps(&self, axes: &[usize], bounds: &Bounds) -> u64 {
         axes.iter().map(|&a| (bounds[a].end - bounds[a].start).div_ceil(self.walk.step[a])).product()
@@ -105,16 +117,24 @@ struct Machine<'a> {
     columns: Vec<ColumnFold>,
 }
 
-// SAFETY: the pointers lead into `_memory`, which moves with the machine, and into arguments, which may be shared.
-unsafe impl Send for Machine<'_> {}
+/// A machine that threads fork while it rests: each works in memory of its own, which goes back to that thread's.
+struct Parent<'m, 'a>(&'m Machine<'a>);
+
+// SAFETY: the machine is only read, by `fork`; the arguments it leads to may be shared.
+unsafe impl Sync for Parent<'_, '_> {}
+
+impl<'a> Parent<'_, 'a> {
+    fn fork(&self) -> Machine<'a> {
+        self.0.fork()
+    }
+}
 
 impl<'a> Machine<'a> {
     fn new(nest: &'a Nest, args: &'a [Arg], report: &'a Report, bounds: Bounds) -> Machine<'a> {
-        let singles = (nest.singles * 8).next_multiple_of(64);
+        let singles = nest.singles_bytes();
         let full = nest.walk.lanes();
-        let bytes = singles + nest.registers + nest.kept + full * 8;
         let mut memory = Scratch::new();
-        memory.reserve(bytes);
+        memory.reserve(nest.working_bytes());
         let start = memory.as_mut_ptr();
         // SAFETY: all offsets lie within the bytes reserved.
         let at = |offset: usize| unsafe { start.add(offset) };
@@ -228,17 +248,22 @@ impl<'a> Machine<'a> {
         self.operations(&nest.row_ops[0]);
         let part = PART / nest.walk.lanes() as u64;
         for (phase, ops) in nest.block_ops.iter().enumerate() {
-            let machines = (0..blocks.div_ceil(part)).map(|_| self.fork());
-            let results = team.map(machines.collect(), |i, mut machine| {
-                let first = i * part;
-                machine.blocks(phase, ops, first..blocks.min(first + part));
-                machine.results(phase)
-            });
-            for (i, slot) in nest.folds.iter().enumerate().filter(|(_, slot)| slot.phase == phase) {
-                self.rows[i].reset();
-                for (_, value) in results.iter().flatten().filter(|(fold, _)| *fold == i) {
-                    // SAFETY: the bits of a value of the fold's type, 8 bytes at most.
-                    unsafe { (slot.fold.row_part)(&mut self.rows[i], (value as *const u64).cast()) };
+            let folds = || nest.folds.iter().enumerate().filter(move |(_, slot)| slot.phase == phase);
+            folds().for_each(|(i, _)| self.rows[i].reset());
+            let parts = blocks.div_ceil(part);
+            for first in (0..parts).step_by(AT_ONCE as usize) {
+                let row = Parent(self);
+                let results = team.map(AT_ONCE.min(parts - first), |i| {
+                    let mut machine = row.fork();
+                    let begin = (first + i) * part;
+                    machine.blocks(phase, ops, begin..blocks.min(begin + part));
+                    machine.results(phase)
+                });
+                for (i, slot) in folds() {
+                    for (_, value) in results.iter().flatten().filter(|(fold, _)| *fold == i) {
+                        // SAFETY: the bits of a value of the fold's type, 8 bytes at most.
+                        unsafe { (slot.fold.row_part)(&mut self.rows[i], (value as *const u64).cast()) };
+                    }
                 }
             }
             self.finish(phase);

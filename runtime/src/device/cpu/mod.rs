@@ -47,6 +47,7 @@ use buffer::Buffer;
 use launch::Ready;
 use placement::{Placement, placements};
 use std::cell::RefCell;
+use sx_artifact::kernel::Kernel;
 use sx_artifact::program::Program;
 use sx_artifact::tensor::Tensor;
 use team::Team;
@@ -82,6 +83,21 @@ struct Prepared {
 // SAFETY: shared bytes are only read.
 unsafe impl Send for Prepared {}
 
+/// Bytes that each thread works on at most while `program` runs, beside the program's buffers. A thread keeps them for
+/// the next call.
+pub fn working_bytes(program: &Program) -> Result<u64, Error> {
+    Ok(ready(program)?.iter().map(|kernel| kernel.working_bytes() as u64).max().unwrap_or(0))
+}
+
+/// The program's kernels made ready.
+fn ready(program: &Program) -> Result<Vec<Ready>, Error> {
+    let of = |kernel: &Kernel| {
+        let why = |why| refused(format!("kernel `{}` cannot run on the cpu: {why}", kernel.name));
+        Ready::new(kernel).map_err(why)
+    };
+    program.kernels.iter().map(of).collect()
+}
+
 fn refused(message: impl Into<String>) -> Error {
     Error::Device(message.into())
 }
@@ -89,11 +105,7 @@ fn refused(message: impl Into<String>) -> Error {
 impl Prepared {
     fn new(job: Prepare<'_>) -> Result<Prepared, Error> {
         let program = job.program.clone();
-        let kernels = program.kernels.iter().map(|kernel| {
-            Ready::new(kernel)
-                .map_err(|why| refused(format!("kernel `{}` cannot run on the cpu: {why}", kernel.name)))
-        });
-        let kernels = kernels.collect::<Result<_, _>>()?;
+        let kernels = ready(&program)?;
         let (placements, buffers) = placements(&program, job.contents)?;
         let prepared = Prepared { program, kernels, placements, buffers, team: RefCell::new(Team::new()) };
         prepared.check(&prepared.program.steps)?;

@@ -154,6 +154,16 @@ impl Side {
         Ok(Side::Packed { nest: Box::new(nest), pitch, bytes: lane_size(reg) })
     }
 
+    /// Bytes that a thread works on to have `rows` rows of the operand.
+    pub(super) fn working_bytes(&self, rows: u64) -> usize {
+        match self {
+            Side::Strided(_) => 0,
+            Side::Packed { nest, pitch, bytes } => {
+                rows.saturating_mul(*pitch) as usize * bytes + nest.working_bytes()
+            }
+        }
+    }
+
     /// Whether the operand has to be packed.
     pub(super) fn is_packed(&self) -> bool {
         matches!(self, Side::Packed { .. })
@@ -248,6 +258,11 @@ impl Epilogue {
         let store = Store { value: operand.value, access: panel_access(args.len(), groups, pitch) };
         let args = with(args, DType::F32, Mode::Write);
         Epilogue::new((&operand.body, &[store]), groups, ScalarType::F32, &args, (pitch, split))
+    }
+
+    /// Bytes that a thread works on beside the panels.
+    pub(super) fn working_bytes(&self) -> usize {
+        self.nest.working_bytes()
     }
 
     /// Runs over the accumulators of these rows and columns of batch `at`, which `panels` hold from their

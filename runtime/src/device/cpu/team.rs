@@ -115,17 +115,12 @@ impl Team {
         }
     }
 
-    /// What `task` makes of each item, in their order.
-    pub(super) fn map<T: Send, R: Send + Sync>(
-        &mut self,
-        items: Vec<T>,
-        task: impl Fn(u64, T) -> R + Sync,
-    ) -> Vec<R> {
-        let items: Vec<Mutex<Option<T>>> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
-        let results: Vec<OnceLock<R>> = items.iter().map(|_| OnceLock::new()).collect();
-        self.each(items.len() as u64, |at| {
-            let item = items[at as usize].lock().unwrap_or_else(|e| e.into_inner()).take();
-            let _ = item.map(|item| results[at as usize].set(task(at, item)));
+    /// What `task` makes of each number below `tasks`, in their order.
+    pub(super) fn map<R: Send + Sync>(&mut self, tasks: u64, task: impl Fn(u64) -> R + Sync) -> Vec<R> {
+        let results: Vec<OnceLock<R>> = (0..tasks).map(|_| OnceLock::new()).collect();
+        self.each(tasks, |at| {
+            // A number is taken once, so no result is there yet.
+            let _ = results[at as usize].set(task(at));
         });
         results.into_iter().filter_map(OnceLock::into_inner).collect()
     }

@@ -1,6 +1,7 @@
 //! Kernels against their plainest reading, and against known answers.
 
 mod cases;
+mod memory;
 mod naive;
 mod random;
 
