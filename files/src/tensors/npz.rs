@@ -3,6 +3,7 @@
 use super::Error;
 use super::npy::Encoded;
 use crate::atomic;
+use std::collections::HashSet;
 use std::io::{Cursor, Read};
 use std::path::Path;
 use sx_artifact::layout::{self, Item};
@@ -24,12 +25,12 @@ pub(super) fn names(path: &Path, bytes: &[u8]) -> Result<Vec<String>, Error> {
             "two of its tensors have the same name; save it again with one of each",
         ));
     }
-    let mut names: Vec<String> = Vec::new();
+    let (mut names, mut seen) = (Vec::new(), HashSet::new());
     for name in archive.file_names() {
         let name = name.map_err(|error| Error::file(path, format!("it is not an npz file: {error}")))?;
         let name = name.strip_suffix(".npy").unwrap_or(&name);
         // `a.npy` and `a` are one name.
-        if names.iter().any(|known| known == name) {
+        if !seen.insert(name.to_owned()) {
             let what = format!("the tensor `{name}` stands twice in it; save it again with one of each");
             return Err(Error::file(path, what));
         }
@@ -58,8 +59,27 @@ pub(super) fn entry(path: &Path, bytes: &[u8], key: &str) -> Result<Vec<u8>, Err
     Ok(content)
 }
 
+/// Refuses names that would leave the folder the file is unpacked in.
+pub(super) fn check_names<'n>(path: &Path, names: impl IntoIterator<Item = &'n str>) -> Result<(), Error> {
+    let leaves = |name: &str| {
+        name.starts_with('/')
+            || name.contains(['\\', ':', '\0'])
+            || name.split('/').any(|part| matches!(part, "" | "." | ".."))
+    };
+    match names.into_iter().find(|name| leaves(name)) {
+        None => Ok(()),
+        Some(name) => Err(Error::file(
+            path,
+            format!(
+                "`{name}` cannot name a file in an npz; save it alone as `.npy`, or all in a `.safetensors`"
+            ),
+        )),
+    }
+}
+
 /// Writes `tensors` as NumPy's `savez` does: stored.
 pub(super) fn save(path: &Path, tensors: &[(&str, &Tensor)]) -> Result<(), Error> {
+    check_names(path, tensors.iter().map(|(name, _)| *name))?;
     let files: Vec<(String, Encoded<'_>)> =
         tensors.iter().map(|(name, tensor)| (format!("{name}.npy"), Encoded::new(tensor))).collect();
     let items: Vec<Item<'_>> =
