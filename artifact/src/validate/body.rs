@@ -1,7 +1,7 @@
 //! Whether a body is well typed and stays within its arguments.
 
-use super::affine::{self, Range};
 use super::{Invalid, MAX_RANK};
+use crate::kernel::affine::{self, Range};
 use crate::kernel::{Access, Affine, Arg, Body, FoldOp, Inst, Mode, ScalarType, Store, Val};
 use crate::scalar::ScalarFn;
 
@@ -80,18 +80,8 @@ fn instruction(body: &Body, inst: &Inst, place: &Place<'_>, values: &Values) -> 
 /// In a loop a value is per element if it depends on an `along` coordinate.
 fn is_per_element(inst: &Inst, place: &Place<'_>, values: &Values) -> bool {
     let along = |at: &Affine| at.strides[place.sizes.len() - place.along..].iter().any(|&stride| stride != 0);
-    let of = |value: &Val| values.per_element[value.0 as usize];
-    match inst {
-        Inst::Const(_) | Inst::Acc { .. } | Inst::Fold { .. } => false,
-        Inst::Index { at, .. } => along(at),
-        Inst::Load { access, guard } => {
-            along(&access.at)
-                || access.gathered.iter().any(|(value, _)| of(value))
-                || guard.as_ref().is_some_and(of)
-        }
-        Inst::Call { args, .. } => args.iter().any(of),
-        Inst::Convert { x, .. } | Inst::RoundBf16 { x } | Inst::Bounded { x, .. } => of(x),
-    }
+    !inst.is_fold()
+        && (inst.affine().is_some_and(along) || inst.uses().any(|value| values.per_element[value.0 as usize]))
 }
 
 fn index(at: &Affine, reg: ScalarType, place: &Place<'_>) -> Checked {

@@ -12,7 +12,6 @@
 //! - the points that one store writes are distinct, and different stores to one argument do not overlap;
 //! - a written buffer is bound to one argument only.
 
-mod affine;
 mod body;
 mod kernel;
 mod program;
@@ -34,10 +33,12 @@ impl Invalid {
 
     /// The same in a larger place.
     fn within(self, outer: &str) -> Invalid {
-        match self.place.is_empty() {
-            true => Invalid { place: outer.to_owned(), what: self.what },
-            false => Invalid { place: format!("{outer}, {}", self.place), what: self.what },
-        }
+        let place = match (outer.is_empty(), self.place.is_empty()) {
+            (true, _) => self.place,
+            (false, true) => outer.to_owned(),
+            (false, false) => format!("{outer}, {}", self.place),
+        };
+        Invalid { place, ..self }
     }
 }
 

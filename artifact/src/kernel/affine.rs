@@ -1,17 +1,152 @@
-//! Where an affine integer can lie, and what a guard says about it.
+//! Affine integers: how they are made, where they can lie, and what a guard says about them.
 
-use crate::kernel::{Affine, Body, Const, Inst, Val};
+use super::{Affine, Body, Inst, Val};
 use crate::scalar::ScalarFn;
+
+impl Affine {
+    /// A constant over `rank` coordinates.
+    pub fn constant(offset: i64, rank: usize) -> Affine {
+        Affine { offset, strides: vec![0; rank] }
+    }
+
+    /// The position in a dense tensor of these sizes.
+    pub fn row_major(sizes: &[u64]) -> Affine {
+        Affine { offset: 0, strides: row_major(sizes) }
+    }
+
+    /// The same over these coordinates alone, in this order; those that it does not have count nothing.
+    pub fn select(&self, coords: &[u32]) -> Affine {
+        let stride = |&coord: &u32| self.strides.get(coord as usize).copied().unwrap_or(0);
+        Affine { offset: self.offset, strides: coords.iter().map(stride).collect() }
+    }
+
+    /// Its value at a point.
+    pub fn at(&self, point: &[u64]) -> i64 {
+        let terms = self.strides.iter().zip(point).map(|(&stride, &at)| stride * at as i64);
+        self.offset + terms.sum::<i64>()
+    }
+
+    /// Its values at all points, row-major.
+    pub fn over(&self, sizes: &[u64]) -> Vec<i64> {
+        if sizes.contains(&0) {
+            return Vec::new();
+        }
+        let mut all = vec![self.offset];
+        for (&size, &stride) in sizes.iter().zip(&self.strides) {
+            let wider = |base: i64| (0..size as i64).map(move |at| base + at * stride);
+            all = all.into_iter().flat_map(wider).collect();
+        }
+        all
+    }
+
+    /// The coordinates that it follows, one bit each; those beyond the 64th share the last bit.
+    pub fn follows(&self) -> u64 {
+        let followed = self.strides.iter().enumerate().filter(|(_, stride)| **stride != 0);
+        followed.fold(0, |bits, (coord, _)| bits | 1 << coord.min(63))
+    }
+
+    /// Whether it crosses coordinates `outer` and `inner`, of which the inner has `size` points, as if they were one.
+    pub fn crosses_as_one(&self, outer: usize, inner: usize, size: u64) -> bool {
+        let size = i64::try_from(size).ok();
+        size.and_then(|size| self.strides[inner].checked_mul(size)) == Some(self.strides[outer])
+    }
+}
+
+/// Row-major strides of these sizes, in elements.
+pub fn row_major(sizes: &[u64]) -> Vec<i64> {
+    let mut strides = vec![0; sizes.len()];
+    let mut stride = 1i64;
+    for (place, &size) in strides.iter_mut().zip(sizes).rev() {
+        *place = stride;
+        stride = stride.saturating_mul(size as i64);
+    }
+    strides
+}
+
+/// A comparison of an index with a constant: `f(at, bound)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Comparison<'a> {
+    /// `Lt`, `Le`, `Gt`, `Ge` or `Eq`.
+    pub f: ScalarFn,
+    /// The index, on the left.
+    pub at: &'a Affine,
+    /// The constant, on the right.
+    pub bound: i64,
+}
+
+impl<'a> Comparison<'a> {
+    /// What `inst`, an instruction of `body`, compares, if it is such a comparison; the index comes to the left.
+    pub fn of(body: &'a Body, inst: &Inst) -> Option<Comparison<'a>> {
+        let Inst::Call { f, args } = inst else { return None };
+        let &[left, right] = args.as_slice() else { return None };
+        let operand = |value: Val| body.insts.get(value.0 as usize);
+        let index = |value: Val| match operand(value)? {
+            Inst::Index { at, .. } => Some(at),
+            _ => None,
+        };
+        let number = |value: Val| operand(value)?.constant()?.integer();
+        match (index(left), number(right), number(left), index(right)) {
+            (Some(at), Some(bound), ..) => Some(Comparison { f: ordered(*f)?, at, bound }),
+            (.., Some(bound), Some(at)) => Some(Comparison { f: mirrored(ordered(*f)?), at, bound }),
+            _ => None,
+        }
+    }
+
+    /// The values of the index for which it is true.
+    fn range(&self) -> Range {
+        let (lowest, highest, bound) = (i128::from(i64::MIN), i128::from(i64::MAX), i128::from(self.bound));
+        match self.f {
+            ScalarFn::Lt => Range::new(lowest, bound - 1),
+            ScalarFn::Le => Range::new(lowest, bound),
+            ScalarFn::Gt => Range::new(bound + 1, highest),
+            ScalarFn::Ge => Range::new(bound, highest),
+            _ => Range::new(bound, bound),
+        }
+    }
+
+    /// What it is everywhere over these coordinates, where it is the same everywhere.
+    pub fn outcome(&self, sizes: &[u64]) -> Option<bool> {
+        if sizes.contains(&0) {
+            return None;
+        }
+        let (found, wanted) = (values(self.at, &coordinates(sizes)), self.range());
+        match found.within(wanted) {
+            true => Some(true),
+            false => found.meet(wanted).is_empty().then_some(false),
+        }
+    }
+
+    /// Where along `coord` it changes from one truth value to the other, if it follows no other coordinate and that
+    /// one upwards by one.
+    pub fn changes_at(&self, coord: usize) -> Option<u64> {
+        let alone = self.at.strides.iter().enumerate().all(|(i, &stride)| stride == i64::from(i == coord));
+        let first = self.bound.checked_sub(self.at.offset)?;
+        let first = match self.f {
+            ScalarFn::Lt | ScalarFn::Ge => first,
+            ScalarFn::Le | ScalarFn::Gt => first.checked_add(1)?,
+            _ => return None,
+        };
+        if alone { u64::try_from(first).ok() } else { None }
+    }
+}
+
+/// The comparisons that say something of an order.
+fn ordered(f: ScalarFn) -> Option<ScalarFn> {
+    matches!(f, ScalarFn::Lt | ScalarFn::Le | ScalarFn::Gt | ScalarFn::Ge | ScalarFn::Eq).then_some(f)
+}
 
 /// An inclusive range of integers, exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Range {
-    pub(super) low: i128,
-    pub(super) high: i128,
+pub struct Range {
+    /// The lowest.
+    pub low: i128,
+    /// The highest.
+    pub high: i128,
 }
 
 impl Range {
-    pub(super) fn new(low: i128, high: i128) -> Range {
+    /// From `low` to `high`; nothing where `low` is larger.
+    pub fn new(low: i128, high: i128) -> Range {
         Range { low, high }
     }
 
@@ -22,7 +157,7 @@ impl Range {
     }
 
     /// The values of `self + factor * other`, of factors and ranges that [`is_exact`] bounds.
-    pub(super) fn plus(self, factor: i128, other: Range) -> Range {
+    pub(crate) fn plus(self, factor: i128, other: Range) -> Range {
         self.checked_plus(factor, other).expect("what is below 2^62 times what is below 2^62 fits 128 bits")
     }
 
@@ -34,7 +169,7 @@ impl Range {
         self.low > self.high
     }
 
-    pub(super) fn within(self, other: Range) -> bool {
+    pub(crate) fn within(self, other: Range) -> bool {
         other.low <= self.low && self.high <= other.high
     }
 }
@@ -45,7 +180,7 @@ impl Range {
 const MAX_REACH: u128 = 1 << 62;
 
 /// Whether `at`, together with computed indices (each its stride and size), stays below [`MAX_REACH`].
-pub(super) fn is_exact(at: &Affine, sizes: &[u64], gathered: impl Iterator<Item = (i64, u64)>) -> bool {
+pub(crate) fn is_exact(at: &Affine, sizes: &[u64], gathered: impl Iterator<Item = (i64, u64)>) -> bool {
     let terms = at.strides.iter().copied().zip(sizes.iter().copied()).chain(gathered);
     let reach = terms.into_iter().try_fold(u128::from(at.offset.unsigned_abs()), |sum, (stride, size)| {
         sum.checked_add(u128::from(stride.unsigned_abs()).checked_mul(u128::from(size.max(1)))?)
@@ -61,12 +196,12 @@ struct Fact<'a> {
 
 /// The range of each coordinate. One that has no values counts as 0: whether anything runs at all is asked
 /// before this.
-pub(super) fn coordinates(sizes: &[u64]) -> Vec<Range> {
+pub(crate) fn coordinates(sizes: &[u64]) -> Vec<Range> {
     sizes.iter().map(|&size| Range::new(0, i128::from(size.max(1)) - 1)).collect()
 }
 
 /// The values that `at` takes over these coordinates.
-pub(super) fn values(at: &Affine, coords: &[Range]) -> Range {
+pub(crate) fn values(at: &Affine, coords: &[Range]) -> Range {
     let offset = i128::from(at.offset);
     let terms = at.strides.iter().zip(coords);
     terms.fold(Range::new(offset, offset), |sum, (&stride, &coord)| sum.plus(i128::from(stride), coord))
@@ -74,7 +209,7 @@ pub(super) fn values(at: &Affine, coords: &[Range]) -> Range {
 
 /// The values that `at` takes where the guard is true, or `None` where it never is. A sound bound: it can be
 /// wider than what is taken.
-pub(super) fn values_under(at: &Affine, sizes: &[u64], body: &Body, guard: Val) -> Option<Range> {
+pub(crate) fn values_under(at: &Affine, sizes: &[u64], body: &Body, guard: Val) -> Option<Range> {
     let mut coords = coordinates(sizes);
     let facts = facts(body, guard);
     for fact in &facts {
@@ -98,40 +233,14 @@ fn facts(body: &Body, guard: Val) -> Vec<Fact<'_>> {
     let mut open = vec![guard];
     for _ in 0..MOST {
         let Some(value) = open.pop() else { break };
-        match body.insts.get(value.0 as usize) {
-            Some(Inst::Call { f: ScalarFn::And, args }) => open.extend(args),
-            Some(Inst::Call { f, args }) if args.len() == 2 => {
-                facts.extend(comparison(body, *f, args[0], args[1]))
-            }
-            _ => {}
+        let Some(inst) = body.insts.get(value.0 as usize) else { continue };
+        if let Inst::Call { f: ScalarFn::And, args } = inst {
+            open.extend(args);
         }
+        let comparison = Comparison::of(body, inst);
+        facts.extend(comparison.map(|comparison| Fact { at: comparison.at, range: comparison.range() }));
     }
     facts
-}
-
-fn comparison(body: &Body, f: ScalarFn, left: Val, right: Val) -> Option<Fact<'_>> {
-    match (body.insts.get(left.0 as usize)?, body.insts.get(right.0 as usize)?) {
-        (Inst::Index { at, .. }, Inst::Const(constant)) => {
-            Some(Fact { at, range: where_true(f, integer(*constant)?)? })
-        }
-        (Inst::Const(constant), Inst::Index { at, .. }) => {
-            Some(Fact { at, range: where_true(mirrored(f), integer(*constant)?)? })
-        }
-        _ => None,
-    }
-}
-
-/// The `x` for which `f(x, bound)` is true.
-fn where_true(f: ScalarFn, bound: i128) -> Option<Range> {
-    let (lowest, highest) = (i128::from(i64::MIN), i128::from(i64::MAX));
-    match f {
-        ScalarFn::Lt => Some(Range::new(lowest, bound - 1)),
-        ScalarFn::Le => Some(Range::new(lowest, bound)),
-        ScalarFn::Gt => Some(Range::new(bound + 1, highest)),
-        ScalarFn::Ge => Some(Range::new(bound, highest)),
-        ScalarFn::Eq => Some(Range::new(bound, bound)),
-        _ => None,
-    }
 }
 
 /// The comparison with its operands exchanged.
@@ -142,14 +251,6 @@ fn mirrored(f: ScalarFn) -> ScalarFn {
         ScalarFn::Gt => ScalarFn::Lt,
         ScalarFn::Ge => ScalarFn::Le,
         other => other,
-    }
-}
-
-fn integer(constant: Const) -> Option<i128> {
-    match constant {
-        Const::I32(value) => Some(i128::from(value)),
-        Const::I64(value) => Some(i128::from(value)),
-        Const::F32(_) | Const::Bool(_) => None,
     }
 }
 
@@ -209,7 +310,7 @@ fn ceil_div(a: i128, b: i128) -> i128 {
 
 /// Whether `at` differs at any two points, by a rule that holds for every dense or sliced layout: with the
 /// strides in rising order, each is larger than everything below it reaches.
-pub(super) fn distinct(at: &Affine, sizes: &[u64]) -> bool {
+pub(crate) fn distinct(at: &Affine, sizes: &[u64]) -> bool {
     let mut terms: Vec<(u128, u128)> = (at.strides.iter().zip(sizes))
         .filter(|&(_, &size)| size > 1)
         .map(|(&stride, &size)| (i128::from(stride).unsigned_abs(), u128::from(size)))
@@ -226,7 +327,7 @@ pub(super) fn distinct(at: &Affine, sizes: &[u64]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::ScalarType;
+    use crate::kernel::{Const, ScalarType};
 
     fn affine(offset: i64, strides: &[i64]) -> Affine {
         Affine { offset, strides: strides.to_vec() }

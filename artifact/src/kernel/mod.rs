@@ -5,6 +5,8 @@
 //! when it comes from a file: [`crate::validate`] proves that no access leaves its buffer, and says by which rules
 //! of a target.
 //!
+//! Read in this order: the data here, [`body`], [`section`], [`affine`], [`text`], [`interpret`].
+//!
 //! ## Coordinates
 //!
 //! Each body has a list of coordinates, the loop variables it may read, in a fixed order: see the kinds of
@@ -16,6 +18,12 @@
 //! [`Inst::Fold`] reduces a per-element value over all `along` coordinates to a per-row value.
 //! A target runs the body in phases: everything the first folds need, the folds, what the next ones need, …;
 //! per-element values may be recomputed in a later phase. A loop without `along` is a map.
+
+pub mod affine;
+pub mod body;
+pub mod interpret;
+pub mod section;
+pub mod text;
 
 use crate::dtype::DType;
 use crate::scalar::ScalarFn;
@@ -186,10 +194,7 @@ impl Inst {
     pub fn reg(&self, args: &[Arg], before: &[ScalarType]) -> Option<ScalarType> {
         let of = |value: Val| before.get(value.0 as usize).copied();
         match self {
-            Inst::Const(Const::F32(_)) => Some(ScalarType::F32),
-            Inst::Const(Const::I32(_)) => Some(ScalarType::I32),
-            Inst::Const(Const::I64(_)) => Some(ScalarType::I64),
-            Inst::Const(Const::Bool(_)) => Some(ScalarType::Bool),
+            Inst::Const(value) => Some(value.ty()),
             Inst::Index { reg, .. } | Inst::Acc { reg } => Some(*reg),
             Inst::Load { access, .. } => args.get(access.arg as usize).map(|arg| ScalarType::of(arg.dtype)),
             Inst::Call { f, args } => {
@@ -198,18 +203,6 @@ impl Inst {
             Inst::Convert { to, .. } => Some(*to),
             Inst::RoundBf16 { x } | Inst::Bounded { x, .. } | Inst::Fold { x, .. } => of(*x),
         }
-    }
-}
-
-impl Body {
-    /// The type of each value, in order. Panics on a body that names an argument or value that is not there:
-    /// a body from a file is validated before this is asked.
-    pub fn registers(&self, args: &[Arg]) -> Vec<ScalarType> {
-        let mut regs = Vec::with_capacity(self.insts.len());
-        for inst in &self.insts {
-            regs.push(inst.reg(args, &regs).expect("a validated body names only what is there"));
-        }
-        regs
     }
 }
 
