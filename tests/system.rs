@@ -7,6 +7,7 @@ mod faults;
 mod fusion;
 mod laws;
 mod layers;
+mod library;
 mod maths;
 mod minilm;
 mod mutated;

@@ -268,13 +268,14 @@ impl Machine<'_> {
         if let Some(binding) = module.imported.get(name) {
             return Some(binding.clone());
         }
+        let private = name.starts_with('%') && !self.sources.is_library(module.file);
         if let Some(definition) = self.modules[0].defined.get(name)
-            && !name.starts_with('%')
+            && !private
         {
             return Some(definition.binding.clone());
         }
         let builtin = self.builtins.get(name)?;
-        if name.starts_with('%') && !self.sources.is_library(module.file) {
+        if private {
             return None;
         }
         Some(Binding::Value(Value::Function(Rc::new(Function::Builtin(builtin)))))

@@ -1,6 +1,8 @@
 //! Functions that stand for several instructions: fewer passes over a block, and the same bits.
 //!
-//! What a fused function absorbs it computes itself: one cheap operation, which may be absorbed more than once.
+//! A block of values passes through memory once for each instruction, so two operations in one loop cost little more
+//! than one. That is so of this machine alone; nothing here knows how a function of the library is composed. What a
+//! fused function absorbs it computes itself: one cheap operation, which may be absorbed more than once.
 
 use super::lanes::{self, F3, LaneFn};
 use sx_artifact::kernel::{Body, Inst, ScalarType, Val};
