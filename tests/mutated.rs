@@ -1,7 +1,6 @@
 //! Programs changed at random, as an attacker would: what validation accepts runs on the CPU without a panic, and
 //! where the interpreter has an answer, that is the answer.
 
-use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use sx_artifact::dtype::DType;
@@ -13,7 +12,7 @@ use sx_runtime::device::cpu::Cpu;
 use sx_runtime::device::{Context, Device, Prepare};
 use sx_tests::close::same_within_rounding;
 use sx_tests::random::Random;
-use sx_tests::{compiled, random_graph};
+use sx_tests::{compiled, mutate, random_graph};
 
 /// How many changed programs are tried; validation refuses most of them.
 const CASES: u64 = 6000;
@@ -46,9 +45,7 @@ fn changed(seed: u64) -> Option<Program> {
     let mut random = Random::new(seed);
     let mut json = serde_json::to_value(&planned.program).expect("a program is JSON");
     for _ in 0..1 + random.below(3) {
-        let places = count(&json);
-        let mut at = random.below(places);
-        change(&mut json, &mut at, &mut random);
+        mutate::change(&mut json, &mut random);
     }
     let program: Program = serde_json::from_value(json).ok()?;
     let small =
@@ -60,52 +57,6 @@ fn changed(seed: u64) -> Option<Program> {
     });
     let fits = program.resources.iter().all(|resource| small(&resource.shape));
     (quick && fits && program != planned.program && program.validate().is_ok()).then_some(program)
-}
-
-/// How many numbers and lists there are.
-fn count(json: &Json) -> usize {
-    match json {
-        Json::Array(items) => 1 + items.iter().map(count).sum::<usize>(),
-        Json::Object(fields) => fields.values().map(count).sum(),
-        Json::Number(_) => 1,
-        _ => 0,
-    }
-}
-
-/// Changes the number or list at a position.
-fn change(json: &mut Json, at: &mut usize, random: &mut Random) {
-    match json {
-        Json::Object(fields) => fields.values_mut().for_each(|field| change(field, at, random)),
-        Json::Array(items) => {
-            if take(at) && !items.is_empty() {
-                let (a, b) = (random.below(items.len()), random.below(items.len()));
-                match random.below(4) {
-                    0 => drop(items.remove(a)),
-                    1 => items.insert(a, items[b].clone()),
-                    2 => items[a] = items[b].clone(),
-                    _ => items.swap(a, b),
-                }
-                return;
-            }
-            items.iter_mut().for_each(|item| change(item, at, random));
-        }
-        Json::Number(number) if take(at) => {
-            let old = number.as_i64().unwrap_or(0);
-            let near =
-                [0, 1, 2, 3, 4, 8, -1, old.wrapping_add(1), old.wrapping_sub(1), old.wrapping_mul(2), -old];
-            let far = [i64::MAX, i64::MIN, i64::from(i32::MAX), i64::from(u32::MAX), 1 << 40];
-            let pick = if random.below(8) == 0 { random.one_of(&far) } else { random.one_of(&near) };
-            *json = Json::from(*pick);
-        }
-        _ => {}
-    }
-}
-
-/// Counts down to a position; true where it is reached.
-fn take(at: &mut usize) -> bool {
-    let here = *at == 0;
-    *at = at.wrapping_sub(1);
-    here
 }
 
 /// The values of a resource: small numbers that differ.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use sx_artifact::code::ENTRY_POINT;
+use sx_artifact::code::wgpu::ENTRY_POINT;
 use sx_compiler::codegen::wgsl;
 use sx_compiler::ir::{Graph, Origin, text};
 use sx_compiler::{kernel, pipeline, plan};

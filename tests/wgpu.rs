@@ -11,6 +11,8 @@
 
 #[path = "wgpu/cases.rs"]
 mod cases;
+#[path = "wgpu/crafted.rs"]
+mod crafted;
 #[path = "wgpu/maths.rs"]
 mod maths;
 #[path = "wgpu/naive.rs"]

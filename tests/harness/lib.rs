@@ -10,6 +10,7 @@ pub mod golden;
 pub mod inputs;
 pub mod long;
 pub mod maths;
+pub mod mutate;
 pub mod program;
 pub mod random;
 pub mod random_graph;

@@ -1,6 +1,6 @@
 //! The code that a target adds to a program: the variants of each kernel, and how each variant is dispatched.
 //!
-//! The compiler writes it as `programs/GRAPH.TARGET.json` beside the code itself (`kernels/LANGUAGE/…`). The runtime
+//! The compiler writes it as `programs/GRAPH.TARGET.json` beside the code itself (`kernels/…`). The runtime
 //! picks the first variant whose needs the device meets, allocates what is stated, binds and dispatches.
 //! What only one target knows stands in a module of its own, such as [`wgpu`].
 
@@ -39,50 +39,10 @@ impl fmt::Display for Target {
     }
 }
 
-/// A language in which an artifact holds kernels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Language {
-    /// The WebGPU Shading Language.
-    Wgsl,
-    /// SPIR-V, in little-endian words.
-    Spirv,
-    /// The Metal Shading Language.
-    Msl,
-}
-
-impl Language {
-    /// The folder of its entries, below `kernels/`.
-    pub fn folder(self) -> &'static str {
-        match self {
-            Language::Wgsl => "wgsl",
-            Language::Spirv => "spirv",
-            Language::Msl => "msl",
-        }
-    }
-
-    /// How the names of its files end.
-    pub fn extension(self) -> &'static str {
-        match self {
-            Language::Wgsl => "wgsl",
-            Language::Spirv => "spv",
-            Language::Msl => "metal",
-        }
-    }
-}
-
 /// The entry of an artifact that holds the metadata of a graph for a target: a [`Code`].
 pub fn metadata_entry(target: Target, graph: &str) -> String {
     format!("{}.{target}.json", entry_name("programs", graph))
 }
-
-/// The entry that holds the code of a dispatch in a language; `code` is [`Dispatch::code`].
-pub fn code_entry(language: Language, graph: &str, code: &str) -> String {
-    let folder = entry_name(&format!("kernels/{}", language.folder()), graph);
-    format!("{folder}/{code}.{}", language.extension())
-}
-
-/// The name of the entry point of every dispatch, in every language.
-pub const ENTRY_POINT: &str = "sx_run";
 
 /// What a target adds to a program: one entry for each of its kernels, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -122,7 +82,7 @@ pub struct Variant {
 /// One dispatch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dispatch {
-    /// The code: the stem of its files, the same for dispatches with the same code.
+    /// The code: the stem of its file, the same for dispatches with the same code.
     pub code: String,
     /// Workgroups.
     pub groups: [u32; 3],
@@ -132,6 +92,8 @@ pub struct Dispatch {
     pub bindings: Vec<Window>,
     /// True if the trap buffer is bound behind them.
     pub traps: bool,
+    /// True if float operations happen as the code has them: none is contracted with another, none rearranged.
+    pub exact: bool,
 }
 
 /// A part of a buffer, bound to a dispatch.

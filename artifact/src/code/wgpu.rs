@@ -2,6 +2,7 @@
 //! a program asks for. `shaders/README.md` has the contract of a kernel's header.
 
 use super::{Code, KernelCode, Variant};
+use crate::manifest::entry_name;
 use crate::program::{Program, Resource, Role};
 use serde::{Deserialize, Serialize};
 
@@ -10,6 +11,24 @@ pub const RECORD_BYTES: u64 = 256;
 
 /// Bytes of the trap buffer: claimed, launch, trap, 0, position (two words), value (two words).
 pub const TRAP_BYTES: u64 = 32;
+
+/// Where a window may start: WebGPU's floor for the alignment of a storage binding.
+pub const WINDOW_ALIGN: u64 = 256;
+
+/// The name of the entry point of every dispatch.
+pub const ENTRY_POINT: &str = "sx_run";
+
+/// The first function of every text: it gives `x` back in a way that a shader compiler cannot see through, so that
+/// float operations stay as they are written.
+pub const OPAQUE: &str = "fn opq(x: f32) -> f32 {\n    return bitcast<f32>(bitcast<u32>(x) ^ sx.zero);\n}\n";
+
+/// What stands for [`OPAQUE`] where the language has another way to say so.
+pub const TRANSPARENT: &str = "fn opq(x: f32) -> f32 {\n    return x;\n}\n";
+
+/// The entry of an artifact that holds the WGSL of a dispatch; `code` is [`super::Dispatch::code`].
+pub fn code_entry(graph: &str, code: &str) -> String {
+    format!("{}/{code}.wgsl", entry_name("kernels/wgsl", graph))
+}
 
 /// Which kind of adapter a variant is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -13,11 +13,24 @@
 //! - a written buffer is bound to one argument only.
 
 mod body;
+mod code;
 mod kernel;
 mod program;
 
 use crate::program::Program;
 use std::fmt;
+
+/// A value that passed validation; only validation makes one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Valid<T>(T);
+
+impl<T> std::ops::Deref for Valid<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
 
 /// Why a program cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq)]

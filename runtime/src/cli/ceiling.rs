@@ -121,6 +121,7 @@ impl Multiplier {
             workgroup: [WORKGROUP as u32, 1, 1],
             bindings: vec![window(0, false), window(1, true)],
             traps: false,
+            exact: false,
         };
         let needs = needed::Needs {
             when: When::Any,

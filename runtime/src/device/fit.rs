@@ -6,6 +6,7 @@ use crate::model::Model;
 use sx_artifact::code::wgpu::{self, Lack, staging_bytes};
 use sx_artifact::code::{Code, KernelCode, Target, Variant, metadata_entry};
 use sx_artifact::program::{Program, Resource, Role};
+use sx_artifact::validate::Valid;
 
 pub use sx_artifact::code::wgpu::Limits;
 
@@ -45,9 +46,7 @@ pub fn obstacle(model: &Model, found: &Found) -> Result<Option<String>, Error> {
         }
         let Some(limits) = &found.limits else { continue };
         let entry = metadata_entry(found.target, &graph.name);
-        let code: Code = serde_json::from_slice(model.artifact().entry(&entry)?).map_err(|error| {
-            Error::Device(format!("`{entry}` of the artifact cannot be read: {error}; build it again"))
-        })?;
+        let code = code(&entry, model.artifact().entry(&entry)?, &program)?;
         if let Some((what, bytes)) =
             buffers(&program, &code).into_iter().find(|(_, bytes)| *bytes > limits.buffer_bytes)
         {
@@ -64,6 +63,13 @@ pub fn obstacle(model: &Model, found: &Found) -> Result<Option<String>, Error> {
         }
     }
     Ok(None)
+}
+
+/// The code for a program that an entry holds.
+pub(super) fn code(entry: &str, bytes: &[u8], program: &Program) -> Result<Valid<Code>, Error> {
+    let damaged =
+        |invalid| Error::Device(format!("`{entry}` of the artifact is not right: {invalid}; build it again"));
+    Code::decode(bytes, program).map_err(damaged)
 }
 
 /// The buffers that a program needs, each with its bytes.

@@ -4,7 +4,9 @@ use super::header::Header;
 use super::library;
 use super::split_bindings::Part;
 use super::text::Text;
-use sx_artifact::code::{ENTRY_POINT, Window};
+use sx_artifact::code::Window;
+use sx_artifact::code::wgpu::{ENTRY_POINT, OPAQUE};
+use sx_artifact::kernel::KernelKind;
 
 /// One dispatch.
 pub(super) struct Dispatched {
@@ -15,6 +17,8 @@ pub(super) struct Dispatched {
     pub(super) workgroup_bytes: u32,
     pub(super) bindings: Vec<Window>,
     pub(super) traps: bool,
+    /// Whether float operations must stay as they are written.
+    pub(super) exact: bool,
 }
 
 impl Dispatched {
@@ -34,6 +38,7 @@ impl Dispatched {
             workgroup_bytes: 0,
             bindings: header.bindings(&part.buffers),
             traps: header.traps(),
+            exact: matches!(part.kernel.kind, KernelKind::Loop(_)),
         }
     }
 
@@ -42,14 +47,9 @@ impl Dispatched {
         self.bindings.len() as u32 + u32::from(self.traps)
     }
 
-    /// The whole WGSL text. `barriers`: whether `opq` hides values from a compiler that rearranges floats.
-    pub(super) fn wgsl(&self, barriers: bool) -> String {
-        let opaque = if barriers {
-            "fn opq(x: f32) -> f32 {\n    return bitcast<f32>(bitcast<u32>(x) ^ sx.zero);\n}\n"
-        } else {
-            "fn opq(x: f32) -> f32 {\n    return x;\n}\n"
-        };
-        format!("{}{}\n{}", opaque, library::reached(&self.text), self.text)
+    /// The whole WGSL text.
+    pub(super) fn wgsl(&self) -> String {
+        format!("{OPAQUE}{}\n{}", library::reached(&self.text), self.text)
     }
 }
 

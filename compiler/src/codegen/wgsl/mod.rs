@@ -1,4 +1,4 @@
-//! Kernels as WGSL, and from it as SPIR-V and as Metal's language: the `wgpu` target.
+//! Kernels as WGSL: the `wgpu` target.
 //!
 //! A kernel is divided into parts that fit WebGPU's floor (`split_bindings`, `split_reduction`); each part is spelled once for
 //! adapters that run on a CPU and once for all others, naga checks the text, and metadata says which is which.
@@ -21,17 +21,15 @@ mod scalar;
 mod split_bindings;
 mod split_reduction;
 mod text;
-mod translate;
+pub mod translate;
 mod values;
 
 use super::{Emit, Emitted, Refused};
 use code::Dispatched;
 use split_bindings::{Part, Parts};
 use std::collections::{BTreeMap, BTreeSet};
-use sx_artifact::code::wgpu::{self, Limits, When, memory_bytes};
-use sx_artifact::code::{
-    Code, Dispatch, KernelCode, Language, Needs, Target, Variant, code_entry, metadata_entry,
-};
+use sx_artifact::code::wgpu::{self, Limits, When, code_entry, memory_bytes};
+use sx_artifact::code::{Code, Dispatch, KernelCode, Needs, Target, Variant, metadata_entry};
 use sx_artifact::kernel::{Kernel, KernelKind};
 use sx_artifact::program::Program;
 
@@ -106,12 +104,11 @@ impl Writer<'_> {
         for (i, part) in divided.parts.iter().enumerate() {
             let (on_cpu, on_gpu) = (spell(part, When::Cpu)?, spell(part, When::Gpu)?);
             let number = if divided.parts.len() > 1 { format!(".{i}") } else { String::new() };
-            let exact = matches!(part.kernel.kind, KernelKind::Loop(_));
             let same = on_cpu.text == on_gpu.text;
             let name = |variant: &str| format!("{stem}.{}{number}", if same { "any" } else { variant });
-            self.file(&name("cpu"), &on_cpu, exact, limits)?;
+            self.file(&name("cpu"), &on_cpu, limits)?;
             if !same {
-                self.file(&name("gpu"), &on_gpu, exact, limits)?;
+                self.file(&name("gpu"), &on_gpu, limits)?;
             }
             cpu.dispatches.push((name("cpu"), on_cpu));
             gpu.dispatches.push((name("gpu"), on_gpu));
@@ -125,23 +122,17 @@ impl Writer<'_> {
         Ok(KernelCode { variants: vec![Variant { name: "any".to_owned(), needs, ..cpu }] })
     }
 
-    /// Adds the three languages of a dispatch.
-    fn file(&mut self, name: &str, code: &Dispatched, exact: bool, limits: &Limits) -> Result<(), String> {
+    /// Adds the text of a dispatch, which naga accepts.
+    fn file(&mut self, name: &str, code: &Dispatched, limits: &Limits) -> Result<(), String> {
         if code.workgroup_bytes > limits.workgroup_bytes {
             return Err(format!(
                 "{} bytes of workgroup memory are more than every device has",
                 code.workgroup_bytes
             ));
         }
-        let wgsl = code.wgsl(true);
-        let guarded = translate::check(&wgsl)?;
-        let spirv =
-            if exact { translate::check(&code.wgsl(false))?.spirv(true)? } else { guarded.spirv(false)? };
-        let bindings = 1 + code.bindings.len() as u32 + code.traps as u32;
-        let mut insert = |language, bytes| self.files.insert(code_entry(language, self.graph, name), bytes);
-        insert(Language::Msl, guarded.msl(bindings)?.into_bytes());
-        insert(Language::Spirv, spirv);
-        insert(Language::Wgsl, wgsl.into_bytes());
+        let wgsl = code.wgsl();
+        translate::check(&wgsl)?;
+        self.files.insert(code_entry(self.graph, name), wgsl.into_bytes());
         Ok(())
     }
 }
@@ -177,6 +168,7 @@ impl Unfinished {
             workgroup: [code.workgroup, 1, 1],
             bindings: code.bindings,
             traps: code.traps,
+            exact: code.exact,
         };
         Variant {
             name: self.name.to_owned(),

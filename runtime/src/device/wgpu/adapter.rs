@@ -1,10 +1,10 @@
 //! Finding adapters, opening one, and turning wgpu's errors into ours.
 
+use super::lower;
 use crate::device::Limits;
 use crate::error::Error;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-use sx_artifact::code::Language;
 
 /// What is known of an adapter before it is opened.
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ pub struct Adapters {
 pub struct Options {
     /// Part of the adapter's name, in any case; the first adapter where this is `None`.
     pub adapter: Option<String>,
-    /// Give wgpu the WGSL text even where the device takes SPIR-V or MSL. The environment variable
+    /// Let wgpu lower the WGSL even where the device takes SPIR-V. The environment variable
     /// `SX_WGPU_WGSL=1` asks for the same.
     pub wgsl: bool,
     /// Run the variants for adapters on a CPU, or those for others, whatever the adapter is: for tests.
@@ -144,8 +144,8 @@ pub(super) struct Gpu {
     pub(super) queue: wgpu::Queue,
     pub(super) limits: wgpu::Limits,
     pub(super) timestamps: bool,
-    /// The language of the code that is taken: WGSL goes through wgpu, all others to the driver as they are.
-    pub(super) language: Language,
+    /// Whether kernels are lowered here and go to the driver as they are; else wgpu lowers them.
+    pub(super) passthrough: bool,
     /// Parameters and constants by artifact and name, for as long as a program uses them.
     pub(super) shared: Mutex<Shared>,
     /// What went wrong outside of a scope: the first message.
@@ -190,12 +190,11 @@ impl Gpu {
             }
         });
         let wgsl = options.wgsl || std::env::var_os("SX_WGPU_WGSL").is_some_and(|value| value == "1");
-        let language = match adapter.get_info().backend {
-            _ if wgsl || !features.contains(wgpu::Features::PASSTHROUGH_SHADERS) => Language::Wgsl,
-            wgpu::Backend::Vulkan => Language::Spirv,
-            wgpu::Backend::Metal => Language::Msl,
-            _ => Language::Wgsl,
-        };
+        // Every Vulkan device keeps accesses of kernels within the buffers that are bound, as wgpu asks of it.
+        let passthrough = adapter.get_info().backend == wgpu::Backend::Vulkan
+            && lower::CAN
+            && !wgsl
+            && features.contains(wgpu::Features::PASSTHROUGH_SHADERS);
         Ok(Gpu {
             as_cpu,
             maps: features.contains(wgpu::Features::MAPPABLE_PRIMARY_BUFFERS),
@@ -204,7 +203,7 @@ impl Gpu {
             timestamps: features.contains(wgpu::Features::TIMESTAMP_QUERY),
             device,
             queue,
-            language,
+            passthrough,
             shared: Mutex::default(),
             fault,
         })

@@ -7,6 +7,7 @@ use std::sync::{Arc, PoisonError};
 use sx_artifact::code::Code;
 use sx_artifact::code::wgpu::{RECORD_BYTES, TRAP_BYTES, staging_bytes};
 use sx_artifact::program::{Resource, Role};
+use sx_artifact::validate::Valid;
 
 /// Bytes of an upload that wgpu stages at a time.
 const UPLOAD: usize = 32 << 20;
@@ -107,7 +108,7 @@ pub(super) fn upload(gpu: &Gpu, buffer: &wgpu::Buffer, bytes: &[u8]) -> Result<(
 
 impl Buffers {
     /// Allocates what a program needs and uploads what it knows.
-    pub(super) fn new(gpu: &Gpu, job: &Prepare<'_>, code: &Code) -> Result<Buffers, Error> {
+    pub(super) fn new(gpu: &Gpu, job: &Prepare<'_>, code: &Valid<Code>) -> Result<Buffers, Error> {
         let program = job.program;
         let mut maker = Maker { gpu, bytes: 0 };
         let slots = program

@@ -1,13 +1,16 @@
 //! Pipelines: one for each distinct code, made on several threads.
 
 use super::adapter::Gpu;
+use super::lower::{self, Interface};
 use crate::device::{Contents, SharedBytes, fit};
 use crate::error::Error;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use sx_artifact::code::{Code, Dispatch, ENTRY_POINT, Language, Variant, code_entry};
+use sx_artifact::code::wgpu::{ENTRY_POINT, code_entry, needs};
+use sx_artifact::code::{Code, Dispatch, Variant};
 use sx_artifact::program::Program;
+use sx_artifact::validate::Valid;
 
 /// A pipeline and the layout of its bindings.
 pub(super) struct Pipeline {
@@ -16,10 +19,11 @@ pub(super) struct Pipeline {
 }
 
 /// The variant of each kernel that this device runs: the first that is for its kind and that it has room for.
-pub(super) fn choose<'a>(gpu: &Gpu, program: &Program, code: &'a Code) -> Result<Vec<&'a Variant>, Error> {
-    if code.kernels.len() != program.kernels.len() {
-        return Err(Error::Device(format!("the wgpu code of `{}` is for another program", program.graph)));
-    }
+pub(super) fn choose<'a>(
+    gpu: &Gpu,
+    program: &Program,
+    code: &'a Valid<Code>,
+) -> Result<Vec<&'a Variant>, Error> {
     let mut chosen = vec![];
     for (kernel, code) in program.kernels.iter().zip(&code.kernels) {
         let variant = fit::variant(&gpu.info.limits, gpu.as_cpu, code).map_err(|why| {
@@ -36,7 +40,7 @@ pub(super) fn choose<'a>(gpu: &Gpu, program: &Program, code: &'a Code) -> Result
 /// Code on its way to a pipeline.
 struct Source<'a> {
     name: &'a str,
-    dispatch: &'a Dispatch,
+    interface: Interface<'a>,
     bytes: SharedBytes,
 }
 
@@ -48,13 +52,19 @@ pub(super) fn make<'a>(
     chosen: &[&'a Variant],
 ) -> Result<BTreeMap<&'a str, Pipeline>, Error> {
     let mut sources: BTreeMap<&str, Source<'a>> = BTreeMap::new();
-    for dispatch in chosen.iter().flat_map(|variant| &variant.dispatches) {
-        if sources.contains_key(dispatch.code.as_str()) {
-            continue;
+    for variant in chosen {
+        let workgroup_bytes = needs(variant).workgroup_bytes;
+        for dispatch in &variant.dispatches {
+            if let Some(source) = sources.get_mut(dispatch.code.as_str()) {
+                let interface = &mut source.interface;
+                interface.workgroup_bytes = interface.workgroup_bytes.min(workgroup_bytes);
+                interface.dispatches.push(dispatch);
+                continue;
+            }
+            let bytes = contents.entry(&code_entry(&program.graph, &dispatch.code))?;
+            let interface = Interface { dispatches: vec![dispatch], workgroup_bytes };
+            sources.insert(&dispatch.code, Source { name: &dispatch.code, interface, bytes });
         }
-        let entry = code_entry(gpu.language, &program.graph, &dispatch.code);
-        let bytes = contents.entry(&entry)?;
-        sources.insert(&dispatch.code, Source { name: &dispatch.code, dispatch, bytes });
     }
     let sources: Vec<Source<'a>> = sources.into_values().collect();
     let next = AtomicUsize::new(0);
@@ -77,7 +87,7 @@ pub(super) fn make<'a>(
 fn pipeline(gpu: &Gpu, source: &Source<'_>) -> Result<Pipeline, Error> {
     let module = module(gpu, source)?;
     gpu.checked(&format!("making kernel `{}`", source.name), || {
-        let entries = layout(source.dispatch);
+        let entries = layout(source.interface.dispatches[0]);
         let layout = gpu.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
             label: Some(source.name),
             entries: &entries,
@@ -120,39 +130,57 @@ fn layout(dispatch: &Dispatch) -> Vec<wgpu::BindGroupLayoutEntry> {
 }
 
 fn module(gpu: &Gpu, source: &Source<'_>) -> Result<wgpu::ShaderModule, Error> {
-    let what = format!("loading kernel `{}`", source.name);
-    let text = || {
-        let broken =
-            |_| Error::Device(format!("the code of kernel `{}` is not text: build it again", source.name));
-        std::str::from_utf8(&source.bytes).map_err(broken)
+    let refused = |why: String| {
+        Error::Device(format!(
+            "the code of kernel `{}` is refused: {why}; build the artifact again",
+            source.name
+        ))
     };
-    let [x, y, z] = source.dispatch.workgroup;
+    let text = std::str::from_utf8(&source.bytes).map_err(|error| refused(error.to_string()))?;
+    let checked = lower::check(text, &source.interface).map_err(refused)?;
+    let what = format!("loading kernel `{}`", source.name);
+    if gpu.passthrough {
+        return passthrough(gpu, source, &checked, &what);
+    }
+    let descriptor = wgpu::ShaderModuleDescriptor {
+        label: Some(source.name),
+        source: wgpu::ShaderSource::Wgsl(text.into()),
+    };
+    gpu.checked(&what, || gpu.device.create_shader_module(descriptor))
+}
+
+/// A module that goes to the driver as it is.
+#[cfg(not(target_vendor = "apple"))]
+fn passthrough(
+    gpu: &Gpu,
+    source: &Source<'_>,
+    checked: &lower::Checked,
+    what: &str,
+) -> Result<wgpu::ShaderModule, Error> {
+    let words = checked.spirv().map_err(|why| {
+        Error::Device(format!("kernel `{}` has no SPIR-V: {why}; use `--device cpu`", source.name))
+    })?;
+    let [x, y, z] = source.interface.dispatches[0].workgroup;
     let entry_points =
         [wgpu::PassthroughShaderEntryPoint { name: ENTRY_POINT.into(), workgroup_size: (x, y, z) }];
-    let mut descriptor = wgpu::ShaderModuleDescriptorPassthrough {
+    let descriptor = wgpu::ShaderModuleDescriptorPassthrough {
         label: Some(source.name),
         entry_points: entry_points[..].into(),
+        spirv: Some(words.into()),
         ..Default::default()
     };
-    match gpu.language {
-        Language::Wgsl => {
-            let descriptor = wgpu::ShaderModuleDescriptor {
-                label: Some(source.name),
-                source: wgpu::ShaderSource::Wgsl(text()?.into()),
-            };
-            return gpu.checked(&what, || gpu.device.create_shader_module(descriptor));
-        }
-        Language::Spirv => {
-            let words = source
-                .bytes
-                .chunks_exact(4)
-                .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
-            descriptor.spirv = Some(words.collect::<Vec<u32>>().into());
-        }
-        Language::Msl => descriptor.msl = Some(text()?.into()),
-    }
-    // SAFETY: the code is an entry of an artifact whose digest was checked when `contents.entry` gave it, and
-    // the compiler wrote it from a kernel that reaches nothing outside the windows it states; the layout below
-    // has exactly the bindings that the code declares.
-    gpu.checked(&what, || unsafe { gpu.device.create_shader_module_passthrough(descriptor) })
+    // SAFETY: naga made the words here from a module that it validated, with indices held within their arrays; the
+    // layout has exactly the bindings that `lower::check` found the module to keep to; and the device keeps accesses
+    // within bound buffers.
+    gpu.checked(what, || unsafe { gpu.device.create_shader_module_passthrough(descriptor) })
+}
+
+#[cfg(target_vendor = "apple")]
+fn passthrough(
+    gpu: &Gpu,
+    _: &Source<'_>,
+    _: &lower::Checked,
+    what: &str,
+) -> Result<wgpu::ShaderModule, Error> {
+    Err(Error::Device(format!("{what} failed: `{}` takes no kernels as they are", gpu.info.name)))
 }

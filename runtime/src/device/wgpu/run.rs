@@ -5,13 +5,13 @@ use super::adapter::Gpu;
 use super::buffers::Buffers;
 use super::pipelines::{self, Pipeline};
 use super::transfer;
-use crate::device::{Context, Executable, Prepare};
+use crate::device::{Context, Executable, Prepare, fit};
 use crate::error::Error;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 use sx_artifact::code::wgpu::{RECORD_BYTES, TRAP_BYTES};
-use sx_artifact::code::{Buffer, Code, Target, Variant, metadata_entry};
+use sx_artifact::code::{Buffer, Target, Variant, metadata_entry};
 use sx_artifact::program::{Launch, Program, Resource, Role, Site, Step};
 use sx_artifact::tensor::Tensor;
 
@@ -47,9 +47,7 @@ impl Ready {
     pub(super) fn new(gpu: Arc<Gpu>, job: Prepare<'_>) -> Result<Ready, Error> {
         let program = job.program;
         let entry = metadata_entry(Target::Wgpu, &program.graph);
-        let code: Code = serde_json::from_slice(&job.contents.entry(&entry)?).map_err(|e| {
-            Error::Device(format!("`{entry}` of the artifact cannot be read: {e}; build it again"))
-        })?;
+        let code = fit::code(&entry, &job.contents.entry(&entry)?, program)?;
         let chosen = pipelines::choose(&gpu, program, &code)?;
         let pipelines = pipelines::make(&gpu, program, job.contents, &chosen)?;
         let buffers = Buffers::new(&gpu, &job, &code)?;
@@ -85,13 +83,9 @@ impl Executable for Ready {
         spare: Vec<Tensor>,
     ) -> Result<Vec<Tensor>, Error> {
         self.feed(inputs, context)?;
-        self.gpu.checked(&format!("running `{}`", self.graph), || {
-            let mut encoder = self.encoder();
-            encoder.clear_buffer(&self.buffers.trap, 0, None);
-            encode(&mut encoder, &self.ops, &self.buffers);
-            self.collect(&mut encoder);
-            self.gpu.queue.submit([encoder.finish()]);
-        })?;
+        let mut recording = Recording { ready: self, waiting: Vec::new(), begun: false };
+        recording.steps(&self.ops)?;
+        recording.submit(true)?;
         self.answers(spare)
     }
 
@@ -108,11 +102,56 @@ impl Executable for Ready {
     }
 }
 
-/// Encodes steps: one pass for as long as no copy comes between.
-fn encode(encoder: &mut wgpu::CommandEncoder, ops: &[Op], buffers: &Buffers) {
-    let mut flat = vec![];
-    flatten(ops, &mut flat);
-    for run in flat.chunk_by(|a, b| matches!((a, b), (Op::Launch { .. }, Op::Launch { .. }))) {
+/// Steps that are recorded before they are submitted: a long loop takes no memory for all of its turns.
+const SUBMITTED: usize = 1 << 12;
+
+/// The steps of a call on their way to the device, loops unrolled.
+struct Recording<'a> {
+    ready: &'a Ready,
+    waiting: Vec<&'a Op>,
+    /// Whether some were submitted.
+    begun: bool,
+}
+
+impl<'a> Recording<'a> {
+    fn steps(&mut self, ops: &'a [Op]) -> Result<(), Error> {
+        for op in ops {
+            match op {
+                Op::Loop { count, body } => (0..*count).try_for_each(|_| self.steps(body))?,
+                Op::Launch { .. } | Op::Copy { .. } => {
+                    if self.waiting.len() == SUBMITTED {
+                        self.submit(false)?;
+                        self.ready.gpu.wait()?;
+                    }
+                    self.waiting.push(op);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn submit(&mut self, last: bool) -> Result<(), Error> {
+        let Recording { ready, waiting, begun } = self;
+        ready.gpu.checked(&format!("running `{}`", ready.graph), || {
+            let mut encoder = ready.encoder();
+            if !*begun {
+                encoder.clear_buffer(&ready.buffers.trap, 0, None);
+            }
+            encode(&mut encoder, waiting, &ready.buffers);
+            if last {
+                ready.collect(&mut encoder);
+            }
+            ready.gpu.queue.submit([encoder.finish()]);
+        })?;
+        self.waiting.clear();
+        self.begun = true;
+        Ok(())
+    }
+}
+
+/// Encodes launches and copies: one pass for as long as no copy comes between.
+fn encode(encoder: &mut wgpu::CommandEncoder, ops: &[&Op], buffers: &Buffers) {
+    for run in ops.chunk_by(|a, b| matches!((a, b), (Op::Launch { .. }, Op::Launch { .. }))) {
         if let [Op::Copy { from, to, bytes }] = run {
             encoder.copy_buffer_to_buffer(&buffers.resources[*from], 0, &buffers.resources[*to], 0, *bytes);
             continue;
@@ -122,15 +161,6 @@ fn encode(encoder: &mut wgpu::CommandEncoder, ops: &[Op], buffers: &Buffers) {
             if let Op::Launch { dispatches, .. } = op {
                 dispatches.iter().for_each(|dispatch| dispatch.encode(&mut pass));
             }
-        }
-    }
-}
-
-fn flatten<'a>(ops: &'a [Op], flat: &mut Vec<&'a Op>) {
-    for op in ops {
-        match op {
-            Op::Loop { count, body } => (0..*count).for_each(|_| flatten(body, flat)),
-            _ => flat.push(op),
         }
     }
 }
@@ -266,7 +296,7 @@ impl<'a> Timer<'a> {
                     self.nanoseconds[*number as usize] += self.launch(dispatches)?
                 }
                 Op::Copy { .. } => {
-                    self.submit(|encoder| encode(encoder, std::slice::from_ref(op), &self.ready.buffers))?;
+                    self.submit(|encoder| encode(encoder, &[op], &self.ready.buffers))?;
                 }
                 Op::Loop { count, body } => {
                     for _ in 0..*count {
