@@ -137,7 +137,7 @@ pub fn is_empty(path: &Path) -> Result<bool, Failure> {
 }
 
 /// The longest source that is read: no person writes as much, and what is read takes a multiple of it in memory.
-const LONGEST: u64 = 1 << 26;
+const LONGEST: u64 = 1 << 24;
 
 fn text_of(path: &Path) -> Result<String, String> {
     let known = std::fs::metadata(path).map_err(|error| reason(&error))?;

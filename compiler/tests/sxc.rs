@@ -211,7 +211,7 @@ fn every_answer_has_its_status_and_its_words() {
         (&["check", "reader.sx"], 1, "", "`/dev/zero` cannot be read: its name does not end in `.sx`"),
         (&["check", "reader.sx"], 1, "", "`pipe.sx` cannot be read: it is not a regular file"),
         (&["check", "reader.sx"], 1, "", "`folder.sx` cannot be read: it is a folder"),
-        (&["check", "sparse.sx"], 1, "", "it has more than 64 MiB"),
+        (&["check", "sparse.sx"], 1, "", "it has more than 16 MiB"),
         (&["check", "unused.sx"], 0, "", "warning[W-GRAPH-001]: the input `y` is never used"),
         (&["check", "unused.sx", "--json"], 0, "\"severity\":\"warning\"", ""),
         (

@@ -197,7 +197,7 @@ impl Machine<'_> {
         let Tree { datum: Datum::Vector(pair), .. } = ends else {
             return Err(self.misshaped(form, SHAPE));
         };
-        let [low, high] = pair.as_slice() else {
+        let [low, high] = &pair[..] else {
             return Err(self.fail(Code::DomainType, ends.span, "a domain has two ends: `[low high]`"));
         };
         let low = self.domain_end(low)?;
@@ -289,7 +289,7 @@ impl Machine<'_> {
             return Err(self.misshaped(form, "(defrun name :graphs [graph...])"));
         };
         let mut names = Vec::new();
-        for item in items {
+        for item in items.iter() {
             match &item.datum {
                 Datum::Symbol(name) => names.push((name.as_str().into(), item.span)),
                 _ => {

@@ -102,7 +102,7 @@ fn optional(signature: &str, is_key: &dyn Fn(&str) -> bool) -> Vec<Optional> {
 fn library_doc(tree: &Tree, sources: &Sources, module: &Option<String>) -> Option<Doc> {
     let Datum::List(items) = &tree.datum else { return None };
     let [Tree { datum: Datum::Symbol(head), .. }, Tree { datum: Datum::Symbol(name), .. }, params, body @ ..] =
-        items.as_slice()
+        &items[..]
     else {
         return None;
     };
@@ -130,7 +130,7 @@ fn library_doc(tree: &Tree, sources: &Sources, module: &Option<String>) -> Optio
 fn signature(name: &str, params: &Tree, sources: &Sources) -> String {
     let mut words = vec![name.to_string()];
     let mut section = "";
-    let items = if let Datum::List(items) = &params.datum { items.as_slice() } else { &[] };
+    let items = if let Datum::List(items) = &params.datum { &items[..] } else { &[] };
     let text = |tree: &Tree| sources.slice(tree.span).to_string();
     let name_of = |tree: &Tree| match &tree.datum {
         Datum::List(typed) => typed.first().map_or(String::new(), text),

@@ -177,6 +177,9 @@ impl<'a> Machine<'a> {
     }
 
     fn eval_each(&mut self, trees: &[Tree], env: &super::scope::Env) -> Eval<Vec<Value>> {
+        if let [first, ..] = trees {
+            self.copied(trees.len(), first.span)?;
+        }
         let mut values = Vec::with_capacity(trees.len());
         for tree in trees {
             let value = self.eval(tree, env);

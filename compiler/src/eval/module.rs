@@ -419,7 +419,7 @@ impl Machine<'_> {
 /// The names that `defdomain` forms at the top of a file give.
 fn declared_domains(trees: &[Tree]) -> HashSet<Name> {
     let declared = trees.iter().filter_map(|tree| match &tree.datum {
-        Datum::List(items) => match items.as_slice() {
+        Datum::List(items) => match &items[..] {
             [Tree { datum: Datum::Symbol(head), .. }, Tree { datum: Datum::Symbol(name), .. }, ..]
                 if head == "defdomain" =>
             {

@@ -49,9 +49,9 @@ fn unquoted(value: &Value, span: Span) -> Option<Tree> {
         Value::Symbol(symbol) => (Datum::Symbol(symbol.name.to_string()), symbol.span.unwrap_or(span)),
         Value::List(list) => {
             let span = list.span.unwrap_or(span);
-            (Datum::List(each(&list.items, span)?), span)
+            (Datum::List(each(&list.items, span)?.into()), span)
         }
-        Value::Vector(items) => (Datum::Vector(each(items, span)?), span),
+        Value::Vector(items) => (Datum::Vector(each(items, span)?.into()), span),
         _ => return None,
     };
     Some(Tree { datum, span })
@@ -143,7 +143,7 @@ impl Machine<'_> {
 /// `(mark inner)`
 fn marked(tree: &Tree) -> Option<(&str, &Tree)> {
     match &tree.datum {
-        Datum::List(items) => match items.as_slice() {
+        Datum::List(items) => match &items[..] {
             [Tree { datum: Datum::Symbol(mark), .. }, inner] => Some((mark, inner)),
             _ => None,
         },

@@ -15,8 +15,9 @@ pub use print::print;
 pub use read::read;
 
 use crate::diag::Span;
+use std::rc::Rc;
 
-/// A datum with its place.
+/// A datum with its place. Copies share what lists and vectors hold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tree {
     /// What it is.
@@ -29,9 +30,9 @@ pub struct Tree {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Datum {
     /// `( … )`
-    List(Vec<Tree>),
+    List(Rc<[Tree]>),
     /// `[ … ]`
-    Vector(Vec<Tree>),
+    Vector(Rc<[Tree]>),
     /// `"…"`, unescaped
     Str(String),
     /// `:name`, without the colon

@@ -287,8 +287,8 @@ impl<'a> Reader<'a> {
     fn close_top(&mut self, end: Span) {
         let Some(frame) = self.stack.pop() else { return };
         let datum = match frame.open {
-            Open::Bracket(Bracket::Round) => Datum::List(frame.items),
-            Open::Bracket(Bracket::Square) => Datum::Vector(frame.items),
+            Open::Bracket(Bracket::Round) => Datum::List(frame.items.into()),
+            Open::Bracket(Bracket::Square) => Datum::Vector(frame.items.into()),
             Open::Mark(_) => return,
         };
         self.push(Tree { datum, span: frame.span.to(end) });
@@ -303,7 +303,7 @@ impl<'a> Reader<'a> {
         while let Some(Frame { open: Open::Mark(mark), span, .. }) = self.stack.last() {
             let head = Tree { datum: Datum::Symbol(mark.name().to_owned()), span: *span };
             let span = span.to(tree.span);
-            tree = Tree { datum: Datum::List(vec![head, tree]), span };
+            tree = Tree { datum: Datum::List([head, tree].into()), span };
             self.stack.pop();
         }
         match self.stack.last_mut() {

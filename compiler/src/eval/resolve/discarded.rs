@@ -105,7 +105,7 @@ impl Walk<'_, '_> {
             Datum::Symbol(name) => !self.locals.has(name) && self.reaches_effect(name, false),
             Datum::Vector(items) => items.iter().any(|item| self.has_effect(item)),
             Datum::List(items) => {
-                let [head, args @ ..] = items.as_slice() else { return false };
+                let [head, args @ ..] = &items[..] else { return false };
                 if let Datum::Symbol(name) = &head.datum {
                     match self.machine.specials.get(name.as_str()).map(|special| special.parts) {
                         Some(Parts::Datum) => return false,
@@ -116,7 +116,7 @@ impl Walk<'_, '_> {
                         None => {}
                     }
                 }
-                let parts = if matches!(head.datum, Datum::Symbol(_)) { args } else { items.as_slice() };
+                let parts = if matches!(head.datum, Datum::Symbol(_)) { args } else { &items[..] };
                 parts.iter().any(|part| self.has_effect(part))
             }
             _ => false,

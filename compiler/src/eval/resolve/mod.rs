@@ -120,7 +120,7 @@ impl Walk<'_, '_> {
             Datum::Symbol(name) => self.name(name, tree.span),
             Datum::Vector(items) => self.each(items),
             Datum::List(items) => {
-                let [head, args @ ..] = items.as_slice() else { return };
+                let [head, args @ ..] = &items[..] else { return };
                 let Datum::Symbol(name) = &head.datum else { return self.each(items) };
                 if let Some(special) = self.machine.specials.get(name.as_str()) {
                     return self.special(special.parts, args);
@@ -371,7 +371,7 @@ impl Walk<'_, '_> {
             return self.uses.all(std::slice::from_ref(tree));
         };
         let mark = items.first().and_then(symbol);
-        match (mark, items.as_slice()) {
+        match (mark, &items[..]) {
             (Some("unquote" | "unquote-splicing"), [_, inner]) if level == 1 => self.names(inner),
             (Some("unquote" | "unquote-splicing"), [_, inner]) => self.template(inner, level - 1),
             (Some("quasiquote"), [_, inner]) => self.template(inner, level + 1),
