@@ -28,7 +28,7 @@ macro_rules! variants {
 variants! {
     Operands DtypesDiffer Dtype ResultDtype OutF32 MaskArithmetic MaskNeeded Broadcast BroadcastTo ShapesDiffer
     InnerDims LeadingDims Rank RanksDiffer OffAxis Axis AxisTwice Order Elements TooLarge TooManyAxes Bounds EmptyAxis
-    DomainSense Region Source
+    LastPosition DomainSense Region Source
 }
 
 /// What `build` is refused with, for operands `x`, `y`, `z` of these types: the fault's name, and its message, notes
@@ -134,7 +134,10 @@ fn every_refusal() {
         refusal("index", &[ty(F32, &[]), ty(I32, &[2])], node(Op::Index(Index))),
         refusal("gather", &[ty(F32, &[2, 3]), ty(I32, &[2])], node(Op::Gather(Gather { axis: 0 }))),
         refusal("gather", &[ty(F32, &[2, 3]), ty(I32, &[2, 2])], node(Op::Gather(Gather { axis: 0 }))),
+        refusal("index", &[ty(F32, &[0, 3]), ty(I32, &[2])], node(Op::Index(Index))),
+        refusal("gather", &[ty(F32, &[2, 0]), ty(I32, &[2, 1])], node(Op::Gather(Gather { axis: 1 }))),
         refusal("iota", &[], node(Op::Iota(Iota { dims: shape(&[2]), axis: 0, dtype: F32 }))),
+        refusal("iota", &[], node(Op::Iota(Iota { dims: shape(&[(1 << 31) + 1, 2]), axis: 0, dtype: I32 }))),
         refusal("+", &[ty(F32, &[2, 3]), ty(F32, &[3])], node(Op::Map(Map { f: ScalarFn::Add }))),
         refusal("softmax", &[ty(F32, &[2])], node(Op::Composite(region_of(ty(F32, &[3]))))),
         refusal("input", &[], node(Op::Input(Input { name: "x".to_owned() }))),

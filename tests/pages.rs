@@ -1,30 +1,25 @@
 //! Pages of the book that are made from tables are as the tables are.
 
-use std::collections::BTreeSet;
 use std::fmt::Write;
-use sx_artifact::scalar::ScalarFn;
-use sx_compiler::ir::Op;
-use sx_compiler::ir::op::Map;
-use sx_compiler::ops::{About, Tolerance, rules};
+use sx_compiler::eval::{Doc, documented};
+use sx_compiler::ops::called::called;
+use sx_compiler::ops::{Tolerance, rules};
 use sx_files::tensors::print;
-use sx_tests::{assert_none, golden, program, root, sample};
+use sx_tests::{assert_none, golden, program, root};
 
-/// The chapter an operation stands in.
-fn chapter(op: &Op) -> &'static str {
-    match op {
-        Op::Input(_) | Op::Param(_) | Op::Context(_) | Op::Constant(_) | Op::Iota(_) => "Sources",
-        Op::Map(_) => "Elementwise",
-        Op::Cast(_) | Op::As(_) => "Types",
-        Op::Broadcast(_) | Op::Reshape(_) | Op::Transpose(_) | Op::Slice(_) | Op::Concat(_) => "Movement",
-        Op::Reduce(_) => "Reductions",
-        Op::Matmul(_) => "Products",
-        Op::Index(_) | Op::Gather(_) => "Indexing",
-        Op::Attention(_) | Op::Composite(_) => "Composites",
-    }
-}
-
-const CHAPTERS: [&str; 7] =
-    ["Elementwise", "Reductions", "Products", "Indexing", "Movement", "Types", "Sources"];
+const CHAPTERS: [&str; 11] = [
+    "Elementwise",
+    "Reductions",
+    "Products",
+    "Indexing",
+    "Movement",
+    "Types",
+    "Sources",
+    "Prelude",
+    "sx/nn",
+    "Lists",
+    "Text",
+];
 
 fn tolerance(tolerance: Tolerance) -> String {
     match tolerance {
@@ -40,45 +35,58 @@ fn tolerance(tolerance: Tolerance) -> String {
     }
 }
 
-fn entry(text: &mut String, about: &About<'_>) {
-    let _ = writeln!(text, "### `{}`\n", about.name);
-    let summary = about.summary.split_whitespace().collect::<Vec<_>>().join(" ");
-    if !about.signature.is_empty() {
-        let _ = writeln!(text, "`{}`", about.signature);
+fn entry(text: &mut String, doc: &Doc) {
+    let _ = writeln!(text, "### `{}`\n\n`{}`\n", doc.name, doc.signature);
+    let end = if doc.summary.ends_with('.') { "" } else { "." };
+    let _ = writeln!(text, "{}{}{end}\n", doc.summary[..1].to_uppercase(), &doc.summary[1..]);
+    if let Some(op) = called(&doc.name) {
+        let about = rules(op).about();
+        let _ = writeln!(text, "- Takes {}.\n- Domain: {}.", about.takes, about.domain);
+        let _ = writeln!(text, "- Tolerance: {}.\n", tolerance(about.tolerance));
     }
-    let _ = writeln!(text, "{}{}.\n", summary[..1].to_uppercase(), &summary[1..]);
-    let _ = writeln!(text, "- Takes {}.\n- Domain: {}.", about.takes, about.domain);
-    let _ = writeln!(text, "- Tolerance: {}.", tolerance(about.tolerance));
-    if !about.example.is_empty() {
-        let _ = writeln!(text, "\n```lisp\n{}\n```", about.example);
+    if !doc.example.is_empty() {
+        let _ = writeln!(text, "```lisp\n{}\n```\n", doc.example);
     }
-    text.push('\n');
 }
 
-/// Every operation, scalar functions in the order of their list; some stand there several times.
-fn operations() -> Vec<Op> {
-    let graph = sample::every_operation();
-    let structural = graph.nodes().iter().map(|node| &node.op).filter(|op| !matches!(op, Op::Map(_)));
-    ScalarFn::ALL.iter().map(|&f| Op::Map(Map { f })).chain(structural.cloned()).collect()
+/// The functions of the language and its library.
+fn functions() -> Vec<Doc> {
+    documented().into_iter().filter(|doc| doc.chapter.is_some()).collect()
 }
 
-/// The example of an operation is a program, and its value.
+/// Functions without a value to show: they end the evaluation, or give what is known when a graph runs.
+const WITHOUT_VALUE: [&str; 2] = ["error", "param"];
+
+/// The example of a function is a program, and its value.
 #[test]
-fn examples_of_operations_have_their_values() {
+fn examples_of_functions_have_their_values() {
     let words =
         |text: &str| text.replace(['[', ']'], " ").split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let mut wrong = Vec::new();
-    for op in operations() {
-        let Some((program, value)) = rules(&op).about().example.split_once(" ; => ") else { continue };
-        let checked = program::check("example.sx", &format!("(defgraph example () {program})"), &root());
-        let Some(module) = &checked.module else {
-            wrong.push(checked.rendered());
-            continue;
-        };
-        let outputs = sx_tests::reference(&module.graphs[0], &[]).expect("nothing traps");
-        let got = print::values(&outputs[0]);
-        if words(&got) != words(value) {
-            wrong.push(format!("{program} is {got}, not {value}"));
+    for doc in functions() {
+        let examples: Vec<(&str, &str)> =
+            doc.example.lines().filter_map(|line| line.split_once(" ; => ")).collect();
+        if examples.is_empty() && !WITHOUT_VALUE.contains(&doc.name.as_str()) {
+            wrong.push(format!("`{}` has no example with a value", doc.name));
+        }
+        for (program, value) in examples {
+            let text = |form: &str| format!("(import sx/nn) {form}");
+            let ordinary = program::check("example.sx", &text(&format!("(def value {program})")), &root());
+            if ordinary.module.is_some() {
+                // A test of the evaluator has compared it.
+                continue;
+            }
+            let checked =
+                program::check("example.sx", &text(&format!("(defgraph example () {program})")), &root());
+            let Some(module) = &checked.module else {
+                wrong.push(checked.rendered());
+                continue;
+            };
+            let outputs = sx_tests::reference(&module.graphs[0], &[]).expect("nothing traps");
+            let got: Vec<String> = outputs.iter().map(|output| print::values(output)).collect();
+            if words(&got.join(" ")) != words(value) {
+                wrong.push(format!("{program} is {}, not {value}", got.join(" ")));
+            }
         }
     }
     assert_none(&wrong);
@@ -86,21 +94,34 @@ fn examples_of_operations_have_their_values() {
 
 #[test]
 fn the_page_of_operations_is_fresh() {
-    let operations = operations();
-    let mut text = "# Operations\n\n\
-        Made from the tables of the compiler; `SX_BLESS=1 cargo test -p sx-tests --test system pages::` renews it.\n\
+    let functions = functions();
+    let mut text = "# Operations and functions\n\n\
+        Made from the tables of the compiler and the texts of its library; \
+        `SX_BLESS=1 cargo test -p sx-tests --test system pages::` renews it.\n\
         An ulp is the distance between neighbouring `f32` values at the correctly rounded result; \
-        `bf16` results are rounded once more.\n\n"
+        `bf16` results are rounded once more. The functions of `sx/nn` are there after `(import sx/nn)`, all others always.\n\n"
         .to_owned();
-    for chapter_name in CHAPTERS {
-        let _ = writeln!(text, "## {chapter_name}\n");
-        let mut seen = BTreeSet::new();
-        for op in operations.iter().filter(|op| chapter(op) == chapter_name) {
-            if seen.insert(rules(op).about().name) {
-                entry(&mut text, &rules(op).about());
-            }
+    let strays = functions.iter().filter(|doc| !doc.chapter.is_some_and(|it| CHAPTERS.contains(&it)));
+    assert_none(&strays.map(|doc| format!("`{}` stands in no chapter", doc.name)).collect::<Vec<_>>());
+    for chapter in CHAPTERS {
+        let _ = writeln!(text, "## {chapter}\n");
+        for doc in functions.iter().filter(|doc| doc.chapter == Some(chapter)) {
+            entry(&mut text, doc);
         }
     }
     let text = text.trim_end().to_owned() + "\n";
     golden::check(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/ops.md"), &text);
+}
+
+/// The error that the README shows is the one that its program gets.
+#[test]
+fn the_error_of_the_readme_is_given_to_the_letter() {
+    let readme = std::fs::read_to_string(root().join("README.md")).expect("the README");
+    let block = |from: &str| {
+        let start = readme.find(from).expect("the block stands there");
+        readme[start..].split("```").next().unwrap_or("").to_owned()
+    };
+    let shown = block("$ sxc check scores.sx\n");
+    let said = program::check("scores.sx", &block("; scores.sx\n"), &root()).rendered();
+    assert!(shown.starts_with(&format!("$ sxc check scores.sx\n{said}\n1 error")), "{shown}\n{said}");
 }

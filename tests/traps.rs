@@ -40,3 +40,26 @@ fn an_index_outside_its_axis_is_told_by_its_position_in_the_operand() {
         }
     }
 }
+
+/// An index that no output needs is not computed: not by the devices, and not by the reference.
+#[test]
+fn an_id_that_nobody_reads_is_not_refused() {
+    const UNREAD: &str = "
+(defgraph g ((t [4]) (i [1] :i32)) (let ((_row (index t i))) (* t 2)))
+(defgraph h ((t [4]) (i [1] :i32)) (let ((_sizes (shape (gather t i)))) (+ t (zeros [4]))))";
+    let checked = program::check("unread.sx", UNREAD, &sx_tests::root());
+    let module = checked.module.as_ref().expect("a program without errors");
+    let model = program::model("unread.sx", UNREAD);
+    let table = || Tensor::new(&[4], vec![1.0f32, 2.0, 3.0, 4.0].into());
+    let ids = || Tensor::new(&[1], vec![9i32].into());
+    let mut all: Vec<Box<dyn Device>> = vec![Box::new(Cpu)];
+    all.extend(devices::wgpu().into_iter().map(|device| Box::new(device) as Box<dyn Device>));
+    for graph in &module.graphs {
+        let expected = sx_tests::reference(graph, &[table(), ids()]).expect("nothing that is needed traps");
+        for device in &all {
+            let mut session = Session::new(&model, &graph.name, &**device).expect("it is ready");
+            let outputs = session.run(&[("t", table()), ("i", ids())]).expect("nothing traps");
+            assert_eq!(expected[0], outputs["out"], "{} on {}", graph.name, device.name());
+        }
+    }
+}

@@ -4,6 +4,9 @@ use super::module::LIBRARY;
 use super::words::{WORDS, Word};
 use super::{builtin, special};
 use crate::diag::{Sink, Sources};
+use crate::ir::Op;
+use crate::ops::called::called;
+use crate::ops::{About, rules};
 use crate::syntax::{self, Datum, Tree};
 
 /// A form, a function or another word, documented.
@@ -19,8 +22,10 @@ pub struct Doc {
     pub optional: Vec<Optional>,
     /// What it does, in one line.
     pub summary: String,
-    /// A use, with its value after `; =>` where it is an ordinary one.
+    /// Uses, a line each, with the value after `; =>` where there is one.
     pub example: String,
+    /// The chapter of the book's page about operations that it stands in, if it is a function.
+    pub chapter: Option<&'static str>,
 }
 
 /// A parameter that may be left out.
@@ -44,15 +49,17 @@ pub fn documented() -> Vec<Doc> {
         module: None,
         signature: signature.to_string(),
         optional: optional(signature, &|key| keys.contains(&key)),
-        summary: summary.to_string(),
-        example: example.to_string(),
+        summary: joined(name, summary, "; ", |about| about.summary),
+        example: joined(name, example, "\n", |about| about.example),
+        chapter: None,
     };
-    let mut docs: Vec<Doc> =
-        special::all().map(|s| row(s.name, s.signature, s.summary, s.example, &[])).collect();
+    let mut docs: Vec<Doc> = special::all()
+        .map(|s| Doc { chapter: of_form(s.name), ..row(s.name, s.signature, s.summary, s.example, &[]) })
+        .collect();
     docs.extend(builtin::all().filter(|b| !b.name.starts_with('%')).map(|b| {
         let signature =
             if b.signature.starts_with('(') { b.signature.to_string() } else { format!("({} x)", b.name) };
-        row(b.name, &signature, b.summary, b.example, b.keys)
+        Doc { chapter: Some(of_builtin(b.name)), ..row(b.name, &signature, b.summary, b.example, b.keys) }
     }));
     for (module, (file, text)) in LIBRARY {
         let import = (module != "sx/prelude").then(|| module.to_string());
@@ -67,6 +74,33 @@ pub fn documented() -> Vec<Doc> {
     };
     docs.extend(WORDS.iter().map(word));
     docs
+}
+
+/// What an operation says of itself, and what a function says beside it.
+fn joined(name: &str, own: &str, between: &str, of: fn(&About<'_>) -> &'static str) -> String {
+    let operation = called(name).map_or("", |op| of(&rules(op).about()));
+    let parts = [operation, own].into_iter().filter(|part| !part.is_empty());
+    parts.collect::<Vec<_>>().join(between)
+}
+
+/// The forms that are operations, too.
+fn of_form(name: &str) -> Option<&'static str> {
+    match name {
+        "and" | "or" => Some("Elementwise"),
+        "as" | "to" => Some("Types"),
+        _ => None,
+    }
+}
+
+fn of_builtin(name: &str) -> &'static str {
+    match called(name) {
+        Some(Op::Cast(_)) => "Types",
+        Some(Op::Index(_) | Op::Gather(_)) => "Indexing",
+        _ => {
+            let table = builtin::TABLES.iter().find(|(_, table)| table.iter().any(|b| b.name == name));
+            table.map_or("Elementwise", |(chapter, _)| chapter)
+        }
+    }
 }
 
 /// The parameters of a signature that may be left out: those behind `&optional`, and its keywords.
@@ -118,6 +152,7 @@ fn library_doc(tree: &Tree, sources: &Sources, module: &Option<String>) -> Optio
     Some(Doc {
         name: name.clone(),
         module: module.clone(),
+        chapter: Some(if module.is_some() { "sx/nn" } else { "Prelude" }),
         optional: optional(&signature, &|_| true),
         signature,
         summary: summary.split_whitespace().collect::<Vec<_>>().join(" "),

@@ -36,6 +36,9 @@ pub(super) struct Frame {
     pub(super) origin: Option<(u32, OriginId)>,
 }
 
+/// How many arguments count for nothing beside their call.
+const FEW: usize = 64;
+
 /// Everything in force while a program is evaluated.
 pub(super) struct Machine<'a> {
     pub(super) sources: &'a mut Sources,
@@ -177,8 +180,9 @@ impl<'a> Machine<'a> {
     }
 
     fn eval_each(&mut self, trees: &[Tree], env: &super::scope::Env) -> Eval<Vec<Value>> {
-        if let [first, ..] = trees {
-            self.copied(trees.len(), first.span)?;
+        // Few arguments are part of their call; very many take memory like a list.
+        if let Some(far) = trees.get(FEW) {
+            self.copied(trees.len(), far.span)?;
         }
         let mut values = Vec::with_capacity(trees.len());
         for tree in trees {

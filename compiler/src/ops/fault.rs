@@ -183,6 +183,13 @@ pub enum Fault {
         /// The axis of size 0.
         axis: usize,
     },
+    /// Positions along an axis that a dtype does not hold.
+    LastPosition {
+        /// The last of them.
+        last: u64,
+        /// The dtype.
+        dtype: DType,
+    },
     /// A domain that a type of this dtype and rank cannot have.
     DomainSense {
         /// The domain.
@@ -249,7 +256,8 @@ impl Fault {
             Fault::DtypesDiffer { .. }
             | Fault::Dtype { .. }
             | Fault::ResultDtype { .. }
-            | Fault::OutF32 { .. } => Code::DimDtype,
+            | Fault::OutF32 { .. }
+            | Fault::LastPosition { .. } => Code::DimDtype,
             Fault::MaskArithmetic { .. } => Code::DomainMask,
             Fault::MaskNeeded { .. } => Code::DomainFit,
             Fault::DomainSense { .. } => Code::DomainType,
@@ -361,6 +369,7 @@ impl Fault {
             Fault::EmptyAxis { shape, axis } => {
                 format!("axis {axis} of {shape:?} is empty: there is no value to choose")
             }
+            Fault::LastPosition { last, dtype } => format!("the last position, {last}, does not fit {dtype}"),
             Fault::DomainSense { domain, ty } => {
                 let shown = domain.shown(&ty.dims, &[]).unwrap_or_else(|| "Real".to_owned());
                 format!("{shown} makes no sense as {ty}")
@@ -423,6 +432,7 @@ impl Fault {
                     }
                 })
             }
+            Fault::LastPosition { .. } => Some("write `:dtype :i64`".to_owned()),
             Fault::MaskNeeded { arg, got } => Some(match got.domain {
                 Domain::Binary => format!("`(to {} Mask)`", text(*arg)?),
                 _ => format!("`(!= {} 0)`", text(*arg)?),

@@ -25,6 +25,7 @@ impl Rules for Index {
         if table.rank() == 0 {
             return Err(Fault::Rank { arg: 0, got: 0, least: 1 });
         }
+        reaches(table, 0, ids)?;
         let dims: Vec<_> = ids.dims.iter().chain(&table.dims[1..]).cloned().collect();
         shape::countable(&dims)?;
         let domain = table.domain.moved(|axis| axis.checked_sub(1).map(|rest| ids.rank() + rest));
@@ -69,6 +70,7 @@ impl Rules for Gather {
         if let Some(at) = (0..x.rank()).find(differs) {
             return Err(Fault::OffAxis { left: x.shape(), right: ids.shape(), axis, at });
         }
+        reaches(x, axis, ids)?;
         let dim = |at: usize| {
             if at == axis { ids.dims[at].clone() } else { shape::identified(&ids.dims[at], &x.dims[at]) }
         };
@@ -96,6 +98,14 @@ impl Rules for Gather {
 fn integers(args: &[Type], arg: usize) -> Result<(), Fault> {
     let got = args[arg].dtype;
     if got.is_int() { Ok(()) } else { Err(Fault::Dtype { arg, got, want: Kind::Integer }) }
+}
+
+/// Refuses ids into an axis without positions: none of them could be right.
+fn reaches(x: &Type, axis: usize, ids: &Type) -> Result<(), Fault> {
+    if x.dims[axis].size == 0 && ids.count() > 0 {
+        return Err(Fault::EmptyAxis { shape: x.shape(), axis });
+    }
+    Ok(())
 }
 
 /// The elements of `ids` as positions on an axis of `size`.

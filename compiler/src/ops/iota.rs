@@ -28,9 +28,11 @@ impl Rules for Iota {
         shape::countable(&self.dims)?;
         let axis = self.dims.get(self.axis);
         let size = axis.ok_or(Fault::Axis { axis: self.axis as i64, rank: self.dims.len() })?.size;
-        let last = size.saturating_sub(1) as f64;
-        let wraps = self.dtype == DType::I32 && f64::from(i32::MAX) < last;
-        let range = if wraps { Interval::REAL } else { Interval::closed(0.0, last).outward(self.dtype) };
+        let last = size.saturating_sub(1);
+        if self.dtype == DType::I32 && i32::try_from(last).is_err() {
+            return Err(Fault::LastPosition { last, dtype: self.dtype });
+        }
+        let range = Interval::closed(0.0, last as f64).outward(self.dtype);
         Ok(vec![Type { dtype: self.dtype, dims: self.dims.clone(), domain: Domain::Range(range) }])
     }
 

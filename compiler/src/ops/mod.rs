@@ -12,6 +12,7 @@ pub mod scalar;
 
 mod attention;
 pub mod broadcast;
+pub mod called;
 pub mod cast;
 mod composite;
 mod concat;

@@ -1,6 +1,6 @@
 //! Composites: library functions that stand in a graph as one node with a region, and state their domain.
 
-use super::{Arg, Builtin, Call, builtin};
+use super::{Arg, Builtin, Call};
 use crate::diag::{Code, Diagnostic, Span};
 use crate::eval::machine::{Eval, Machine};
 use crate::eval::value::{Function, Value};
@@ -10,8 +10,26 @@ use std::sync::Arc;
 use sx_artifact::dtype::DType;
 
 pub(super) static TABLE: [Builtin; 2] = [
-    builtin!("%composite" 3 None, &["domain"], "(%composite name f x... :domain nil)" "calls f as one node with a region; `:domain` is what is known of its first result: 'NonNeg, '(Prob axis)" "" composite),
-    builtin!("%scores-mask" 2 Some(2), &[], "(%scores-mask name mask)" "mask, which is a Mask or an Additive" "" scores_mask),
+    Builtin {
+        name: "%composite",
+        signature: "(%composite name f x... :domain nil)",
+        summary: "calls f as one node with a region; `:domain` is what is known of its first result: 'NonNeg, '(Prob axis)",
+        example: "",
+        least: 3,
+        most: None,
+        keys: &["domain"],
+        run: composite,
+    },
+    Builtin {
+        name: "%scores-mask",
+        signature: "(%scores-mask name mask)",
+        summary: "mask, which is a Mask or an Additive",
+        example: "",
+        least: 2,
+        most: Some(2),
+        keys: &[],
+        run: scores_mask,
+    },
 ];
 
 fn composite(m: &mut Machine<'_>, call: &Call) -> Eval {

@@ -1,6 +1,6 @@
 //! Matrix products, and what the library asks of its arguments.
 
-use super::{Builtin, Call, builtin};
+use super::{Builtin, Call};
 use crate::diag::{Code, Diagnostic};
 use crate::eval::machine::{Eval, Machine};
 use crate::eval::value::{Number, Value};
@@ -14,13 +14,76 @@ use sx_artifact::dtype::DType;
 use sx_artifact::tensor::{Data, Tensor};
 
 pub(super) static TABLE: [Builtin; 7] = [
-    builtin!("matmul" 2 Some(2), &["out"], "(matmul a b :out nil)" "the matrix product over the last two axes; leading axes broadcast; `:out :f32` of two bf16 keeps the sum as f32" "(matmul a b)" matmul),
-    builtin!("%axis" 2 Some(2), &[], "(%axis x axis)" "the position of an axis, from 0" "" axis),
-    builtin!("%axes" 2 Some(2), &[], "(%axes x axes)" "the positions of axes, from 0; all of them for nil" "" axes),
-    builtin!("%index-of" 3 Some(3), &[], "(%index-of i x axis)" "positions on an axis of x" "" index_of),
-    builtin!("%float" 2 Some(2), &[], "(%float name x)" "x, a float tensor" "" float),
-    builtin!("%mismatch" 1 None, &[], "(%mismatch text x...)" "says that shapes do not fit" "" mismatch),
-    builtin!("%constant" 1 Some(1), &[], "(%constant numbers)" "an f32 vector of numbers" "" constant),
+    Builtin {
+        name: "matmul",
+        signature: "(matmul a b :out nil)",
+        summary: "`:out :f32` of two bf16 keeps the sum as f32",
+        example: "",
+        least: 2,
+        most: Some(2),
+        keys: &["out"],
+        run: matmul,
+    },
+    Builtin {
+        name: "%axis",
+        signature: "(%axis x axis)",
+        summary: "the position of an axis, from 0",
+        example: "",
+        least: 2,
+        most: Some(2),
+        keys: &[],
+        run: axis,
+    },
+    Builtin {
+        name: "%axes",
+        signature: "(%axes x axes)",
+        summary: "the positions of axes, from 0; all of them for nil",
+        example: "",
+        least: 2,
+        most: Some(2),
+        keys: &[],
+        run: axes,
+    },
+    Builtin {
+        name: "%index-of",
+        signature: "(%index-of i x axis)",
+        summary: "positions on an axis of x",
+        example: "",
+        least: 3,
+        most: Some(3),
+        keys: &[],
+        run: index_of,
+    },
+    Builtin {
+        name: "%float",
+        signature: "(%float name x)",
+        summary: "x, a float tensor",
+        example: "",
+        least: 2,
+        most: Some(2),
+        keys: &[],
+        run: float,
+    },
+    Builtin {
+        name: "%mismatch",
+        signature: "(%mismatch text x...)",
+        summary: "says that shapes do not fit",
+        example: "",
+        least: 1,
+        most: None,
+        keys: &[],
+        run: mismatch,
+    },
+    Builtin {
+        name: "%constant",
+        signature: "(%constant numbers)",
+        summary: "an f32 vector of numbers",
+        example: "",
+        least: 1,
+        most: Some(1),
+        keys: &[],
+        run: constant,
+    },
 ];
 
 fn matmul(m: &mut Machine<'_>, call: &Call) -> Eval {

@@ -1,6 +1,6 @@
 //! Sums of products by named axes, as transposes, reshapes and matrix products.
 
-use super::{Arg, Builtin, Call, builtin};
+use super::{Arg, Builtin, Call};
 use crate::diag::{Code, Diagnostic, Span};
 use crate::eval::machine::{Eval, Machine, Stop};
 use crate::eval::value::Value;
@@ -11,8 +11,16 @@ use sx_artifact::kernel::FoldOp;
 use sx_artifact::scalar::ScalarFn;
 use sx_artifact::tensor::Data;
 
-pub(super) static TABLE: [Builtin; 1] =
-    [builtin!("%einsum" 2 None, &[], "(%einsum spec x...)" "a sum of products by named axes" "" einsum)];
+pub(super) static TABLE: [Builtin; 1] = [Builtin {
+    name: "%einsum",
+    signature: "(%einsum spec x...)",
+    summary: "a sum of products by named axes",
+    example: "",
+    least: 2,
+    most: None,
+    keys: &[],
+    run: einsum,
+}];
 
 /// A tensor whose axes have names.
 #[derive(Clone)]

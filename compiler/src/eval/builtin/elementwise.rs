@@ -1,6 +1,6 @@
 //! Elementwise functions of tensors alone, and what chooses and combines masks.
 
-use super::{Builtin, Call, builtin};
+use super::{Builtin, Call};
 use crate::diag::{Code, Diagnostic};
 use crate::eval::machine::{Eval, Machine};
 use crate::eval::value::{Number, Value};
@@ -10,19 +10,73 @@ use crate::ops::scalar::{self, Scalar};
 use sx_artifact::scalar::ScalarFn;
 
 pub(super) static TABLE: [Builtin; 6] = [
-    builtin!("not" 1 Some(1), &[], "(not x)" "the opposite truth value; elementwise of a mask" "(not nil) ; => true" not),
-    builtin!("maximum" 2 Some(2), &[], "(maximum a b)" "the larger, elementwise; NaN if either is" "(maximum x 0)" maximum),
-    builtin!("minimum" 2 Some(2), &[], "(minimum a b)" "the smaller, elementwise; NaN if either is" "(minimum x 1)" minimum),
-    builtin!("where" 3 Some(3), &[], "(where mask a b)" "a where the mask is true, b elsewhere" "(where (> x 0) x 0)" choose),
-    builtin!("cast" 2 Some(2), &[], "(cast x :bf16)" "the values in another dtype" "(cast x :bf16)" cast),
-    builtin!("%number-or" 3 Some(3), &[], "(%number-or x f g)" "calls f with a number and g with a tensor" "" number_or),
+    Builtin {
+        name: "not",
+        signature: "(not x)",
+        summary: "of any ordinary value too",
+        example: "(not nil) ; => true",
+        least: 1,
+        most: Some(1),
+        keys: &[],
+        run: not,
+    },
+    Builtin {
+        name: "maximum",
+        signature: "(maximum a b)",
+        summary: "",
+        example: "",
+        least: 2,
+        most: Some(2),
+        keys: &[],
+        run: maximum,
+    },
+    Builtin {
+        name: "minimum",
+        signature: "(minimum a b)",
+        summary: "",
+        example: "",
+        least: 2,
+        most: Some(2),
+        keys: &[],
+        run: minimum,
+    },
+    Builtin {
+        name: "where",
+        signature: "(where mask a b)",
+        summary: "",
+        example: "",
+        least: 3,
+        most: Some(3),
+        keys: &[],
+        run: choose,
+    },
+    Builtin {
+        name: "cast",
+        signature: "(cast x :bf16)",
+        summary: "",
+        example: "",
+        least: 2,
+        most: Some(2),
+        keys: &[],
+        run: cast,
+    },
+    Builtin {
+        name: "%number-or",
+        signature: "(%number-or x f g)",
+        summary: "calls f with a number and g with a tensor",
+        example: "",
+        least: 3,
+        most: Some(3),
+        keys: &[],
+        run: number_or,
+    },
 ];
 
 /// A scalar function of tensors as its record has it: for every one that no table treats in its own way.
 pub(super) fn by_record(f: ScalarFn) -> Builtin {
-    let Scalar { signature, summary, example, .. } = *scalar::def(f);
+    let Scalar { signature, .. } = *scalar::def(f);
     let (least, most) = (f.arity(), Some(f.arity()));
-    Builtin { name: f.name(), signature, summary, example, least, most, keys: &[], run: elementwise }
+    Builtin { name: f.name(), signature, summary: "", example: "", least, most, keys: &[], run: elementwise }
 }
 
 pub(super) fn elementwise(m: &mut Machine<'_>, call: &Call) -> Eval {

@@ -28,9 +28,9 @@ pub(super) struct Builtin {
     pub(super) name: &'static str,
     /// How a call is written.
     pub(super) signature: &'static str,
-    /// What it gives, in one line.
+    /// What it gives, in one line. Of an operation that is what it does beside the operation, whose own words `ops` has.
     pub(super) summary: &'static str,
-    /// A call and its value.
+    /// A call and its value; of an operation one of ordinary values, or nothing.
     pub(super) example: &'static str,
     /// How many positional arguments it takes.
     pub(super) least: usize,
@@ -68,39 +68,23 @@ impl Call {
     }
 }
 
-/// A row of a table: name, arity, keywords, signature, summary, example, function.
-macro_rules! builtin {
-    ($name:literal $least:literal $most:expr, $keys:expr, $signature:literal $summary:literal $example:literal $run:expr) => {
-        $crate::eval::builtin::Builtin {
-            name: $name,
-            signature: $signature,
-            summary: $summary,
-            example: $example,
-            least: $least,
-            most: $most,
-            keys: $keys,
-            run: $run,
-        }
-    };
-}
-use builtin;
+/// The builtins that are written by hand, by theme.
+pub(super) static TABLES: [(&str, &[Builtin]); 11] = [
+    ("Elementwise", &elementwise::TABLE),
+    ("Elementwise", &numbers::table::TABLE),
+    ("Reductions", &reduce::TABLE),
+    ("Products", &contract::TABLE),
+    ("Products", &composite::TABLE),
+    ("Products", &einsum::TABLE),
+    ("Movement", &movement::TABLE),
+    ("Sources", &source::TABLE),
+    ("Sources", &model::TABLE),
+    ("Lists", &lists::table::TABLE),
+    ("Text", &text::TABLE),
+];
 
-/// The builtins that are written by hand.
 fn by_hand() -> impl Iterator<Item = &'static Builtin> {
-    let tables: [&'static [Builtin]; 11] = [
-        &numbers::TABLE,
-        &lists::TABLE,
-        &text::TABLE,
-        &elementwise::TABLE,
-        &reduce::TABLE,
-        &movement::TABLE,
-        &composite::TABLE,
-        &contract::TABLE,
-        &source::TABLE,
-        &model::TABLE,
-        &einsum::TABLE,
-    ];
-    tables.into_iter().flatten()
+    TABLES.iter().flat_map(|(_, table)| *table)
 }
 
 /// The scalar functions that are called by their names and treated as their records say.

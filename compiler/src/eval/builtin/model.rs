@@ -1,6 +1,6 @@
 //! What belongs to the artifact: parameters, and what the runtime feeds.
 
-use super::{Builtin, Call, builtin};
+use super::{Builtin, Call};
 use crate::diag::{Code, Diagnostic, Span};
 use crate::eval::machine::{Eval, Machine};
 use crate::eval::trace::number_as;
@@ -13,10 +13,16 @@ use std::sync::Arc;
 use sx_artifact::dtype::DType;
 use sx_artifact::tensor::Tensor;
 
-pub(super) static TABLE: [Builtin; 1] = [builtin!("param" 2 Some(2), &["init", "dtype"],
-    "(param \"name\" [sizes] :init nil :dtype :f32)"
-    "a learned value of the artifact, by name; `:init` is a number or a function of no arguments"
-    "(param \"w\" [784 128])" param)];
+pub(super) static TABLE: [Builtin; 1] = [Builtin {
+    name: "param",
+    signature: "(param \"name\" [sizes] :init nil :dtype :f32)",
+    summary: "`:init` is a number or a function of no arguments",
+    example: "(param \"w\" [784 128])",
+    least: 2,
+    most: Some(2),
+    keys: &["init", "dtype"],
+    run: param,
+}];
 
 fn param(m: &mut Machine<'_>, call: &Call) -> Eval {
     m.traced("param", call.span)?;

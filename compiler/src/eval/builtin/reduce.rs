@@ -1,6 +1,6 @@
 //! Folds over axes, which of ordinary numbers are folds over lists.
 
-use super::{Builtin, Call, builtin};
+use super::{Builtin, Call};
 use crate::diag::{Code, Diagnostic};
 use crate::eval::machine::{Eval, Machine};
 use crate::eval::value::{Number, Value};
@@ -11,12 +11,66 @@ use sx_artifact::kernel::FoldOp;
 const KEYS: &[&str] = &["axes", "keepdims"];
 
 pub(super) static TABLE: [Builtin; 6] = [
-    builtin!("sum" 1 Some(1), KEYS, "(sum x :axes nil :keepdims false)" "the sum over axes, every axis by default; of a list, of its elements" "(sum '(1 2 3)) ; => 6" sum),
-    builtin!("prod" 1 Some(1), KEYS, "(prod x :axes nil :keepdims false)" "the product over axes, every axis by default; of a list, of its elements" "(prod '(2 3)) ; => 6" prod),
-    builtin!("max" 1 None, KEYS, "(max x :axes nil :keepdims false)" "the largest over axes, every axis by default; of numbers, the largest" "(max 1 3 2) ; => 3" |m, c| extreme(m, c, FoldOp::Max, true)),
-    builtin!("min" 1 None, KEYS, "(min x :axes nil :keepdims false)" "the smallest over axes, every axis by default; of numbers, the smallest" "(min 1 3 2) ; => 1" |m, c| extreme(m, c, FoldOp::Min, false)),
-    builtin!("any" 1 Some(1), KEYS, "(any mask :axes nil :keepdims false)" "whether a mask is true somewhere along axes" "(any mask)" |m, c| fold(m, c, FoldOp::Any)),
-    builtin!("all" 1 Some(1), KEYS, "(all mask :axes nil :keepdims false)" "whether a mask is true everywhere along axes" "(all mask)" |m, c| fold(m, c, FoldOp::All)),
+    Builtin {
+        name: "sum",
+        signature: "(sum x :axes nil :keepdims false)",
+        summary: "every axis where none is named; of a list, its elements",
+        example: "(sum '(1 2 3)) ; => 6",
+        least: 1,
+        most: Some(1),
+        keys: KEYS,
+        run: sum,
+    },
+    Builtin {
+        name: "prod",
+        signature: "(prod x :axes nil :keepdims false)",
+        summary: "every axis where none is named; of a list, its elements",
+        example: "(prod '(2 3)) ; => 6",
+        least: 1,
+        most: Some(1),
+        keys: KEYS,
+        run: prod,
+    },
+    Builtin {
+        name: "max",
+        signature: "(max x :axes nil :keepdims false)",
+        summary: "every axis where none is named; of ordinary numbers, the largest",
+        example: "(max 1 3 2) ; => 3",
+        least: 1,
+        most: None,
+        keys: KEYS,
+        run: |m, c| extreme(m, c, FoldOp::Max, true),
+    },
+    Builtin {
+        name: "min",
+        signature: "(min x :axes nil :keepdims false)",
+        summary: "every axis where none is named; of ordinary numbers, the smallest",
+        example: "(min 1 3 2) ; => 1",
+        least: 1,
+        most: None,
+        keys: KEYS,
+        run: |m, c| extreme(m, c, FoldOp::Min, false),
+    },
+    Builtin {
+        name: "any",
+        signature: "(any mask :axes nil :keepdims false)",
+        summary: "every axis where none is named",
+        example: "",
+        least: 1,
+        most: Some(1),
+        keys: KEYS,
+        run: |m, c| fold(m, c, FoldOp::Any),
+    },
+    Builtin {
+        name: "all",
+        signature: "(all mask :axes nil :keepdims false)",
+        summary: "every axis where none is named",
+        example: "",
+        least: 1,
+        most: Some(1),
+        keys: KEYS,
+        run: |m, c| fold(m, c, FoldOp::All),
+    },
 ];
 
 fn fold(m: &mut Machine<'_>, call: &Call, op: FoldOp) -> Eval {

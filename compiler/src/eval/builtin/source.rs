@@ -1,6 +1,6 @@
 //! Tensors from nothing: constants and positions.
 
-use super::{Builtin, Call, builtin};
+use super::{Builtin, Call};
 use crate::diag::Code;
 use crate::eval::machine::{Eval, Machine};
 use crate::eval::trace::number_as;
@@ -11,12 +11,66 @@ use sx_artifact::dtype::DType;
 use sx_artifact::tensor::Data;
 
 pub(super) static TABLE: [Builtin; 6] = [
-    builtin!("zeros" 1 Some(1), &["dtype"], "(zeros [sizes] :dtype :f32)" "a tensor of zeros" "(zeros [2 2])" |m, c| repeated(m, c, 0)),
-    builtin!("ones" 1 Some(1), &["dtype"], "(ones [sizes] :dtype :f32)" "a tensor of ones" "(ones [2 2])" |m, c| repeated(m, c, 1)),
-    builtin!("full" 2 Some(2), &["dtype"], "(full [sizes] value :dtype :f32)" "a tensor of one repeated value" "(full [2] 0.5)" full),
-    builtin!("zeros-like" 1 Some(1), &[], "(zeros-like x)" "zeros with the shape and dtype of a tensor" "(zeros-like x)" |m, c| alike(m, c, 0)),
-    builtin!("ones-like" 1 Some(1), &[], "(ones-like x)" "ones with the shape and dtype of a tensor" "(ones-like x)" |m, c| alike(m, c, 1)),
-    builtin!("iota" 1 Some(1), &["axis", "dtype"], "(iota [sizes] :axis 0 :dtype :i32)" "positions along an axis" "(iota [3])" iota),
+    Builtin {
+        name: "zeros",
+        signature: "(zeros [sizes] :dtype :f32)",
+        summary: "a tensor of zeros",
+        example: "(zeros [2]) ; => [0.0 0.0]",
+        least: 1,
+        most: Some(1),
+        keys: &["dtype"],
+        run: |m, c| repeated(m, c, 0),
+    },
+    Builtin {
+        name: "ones",
+        signature: "(ones [sizes] :dtype :f32)",
+        summary: "a tensor of ones",
+        example: "(ones [2]) ; => [1.0 1.0]",
+        least: 1,
+        most: Some(1),
+        keys: &["dtype"],
+        run: |m, c| repeated(m, c, 1),
+    },
+    Builtin {
+        name: "full",
+        signature: "(full [sizes] value :dtype :f32)",
+        summary: "a tensor of one repeated value",
+        example: "(full [2] 0.5) ; => [0.5 0.5]",
+        least: 2,
+        most: Some(2),
+        keys: &["dtype"],
+        run: full,
+    },
+    Builtin {
+        name: "zeros-like",
+        signature: "(zeros-like x)",
+        summary: "zeros with the shape and dtype of a tensor",
+        example: "(zeros-like (iota [2])) ; => [0 0]",
+        least: 1,
+        most: Some(1),
+        keys: &[],
+        run: |m, c| alike(m, c, 0),
+    },
+    Builtin {
+        name: "ones-like",
+        signature: "(ones-like x)",
+        summary: "ones with the shape and dtype of a tensor",
+        example: "(ones-like (iota [2])) ; => [1 1]",
+        least: 1,
+        most: Some(1),
+        keys: &[],
+        run: |m, c| alike(m, c, 1),
+    },
+    Builtin {
+        name: "iota",
+        signature: "(iota [sizes] :axis 0 :dtype :i32)",
+        summary: "",
+        example: "",
+        least: 1,
+        most: Some(1),
+        keys: &["axis", "dtype"],
+        run: iota,
+    },
 ];
 
 fn repeated(m: &mut Machine<'_>, call: &Call, value: i64) -> Eval {

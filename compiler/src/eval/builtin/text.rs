@@ -1,19 +1,94 @@
 //! Strings, and the functions that end a run.
 
-use super::{Arg, Builtin, Call, builtin};
+use super::{Arg, Builtin, Call};
 use crate::diag::{Code, Diagnostic};
 use crate::eval::machine::{Eval, Machine};
 use crate::eval::value::{Symbol, Value};
 
 pub(super) static TABLE: [Builtin; 8] = [
-    builtin!("format" 1 None, &[], "(format \"text ~a\" x...)" "a string with the arguments in the places of `~a` (as read by people) and `~s` (as written in programs)" "(format \"layer.~a\" 3) ; => \"layer.3\"" format_text),
-    builtin!("string" 0 None, &[], "(string x...)" "the arguments as text, one after the other" "(string \"a\" 1) ; => \"a1\"" string),
-    builtin!("join" 2 Some(2), &[], "(join separator strings)" "strings with a separator between them" "(join \", \" '(\"a\" \"b\")) ; => \"a, b\"" join),
-    builtin!("split" 2 Some(2), &[], "(split separator text)" "the parts of a string between separators" "(split \",\" \"a,b\") ; => (\"a\" \"b\")" split),
-    builtin!("symbol" 1 Some(1), &[], "(symbol name)" "the symbol with a name, for macros" "(symbol \"x\") ; => x" |m, c| { let name = m.string("symbol", &c.args[0])?; Ok(Value::Symbol(Symbol { name, span: None })) }),
-    builtin!("keyword" 1 Some(1), &[], "(keyword name)" "the keyword with a name" "(keyword \"x\") ; => :x" |m, c| Ok(Value::Keyword(m.string("keyword", &c.args[0])?))),
-    builtin!("error" 1 None, &[], "(error \"text ~a\" x...)" "ends the evaluation with a message, made as by `format`" "(error \"no such layer: ~a\" 7)" error),
-    builtin!("assert" 1 None, &[], "(assert test &optional \"text ~a\" x...)" "ends the evaluation with a message unless the test is true" "(assert (= 1 1) \"one is one\") ; => nil" assert),
+    Builtin {
+        name: "format",
+        signature: "(format \"text ~a\" x...)",
+        summary: "a string with the arguments in the places of `~a` (as read by people) and `~s` (as written in programs)",
+        example: "(format \"layer.~a\" 3) ; => \"layer.3\"",
+        least: 1,
+        most: None,
+        keys: &[],
+        run: format_text,
+    },
+    Builtin {
+        name: "string",
+        signature: "(string x...)",
+        summary: "the arguments as text, one after the other",
+        example: "(string \"a\" 1) ; => \"a1\"",
+        least: 0,
+        most: None,
+        keys: &[],
+        run: string,
+    },
+    Builtin {
+        name: "join",
+        signature: "(join separator strings)",
+        summary: "strings with a separator between them",
+        example: "(join \", \" '(\"a\" \"b\")) ; => \"a, b\"",
+        least: 2,
+        most: Some(2),
+        keys: &[],
+        run: join,
+    },
+    Builtin {
+        name: "split",
+        signature: "(split separator text)",
+        summary: "the parts of a string between separators",
+        example: "(split \",\" \"a,b\") ; => (\"a\" \"b\")",
+        least: 2,
+        most: Some(2),
+        keys: &[],
+        run: split,
+    },
+    Builtin {
+        name: "symbol",
+        signature: "(symbol name)",
+        summary: "the symbol with a name, for macros",
+        example: "(symbol \"x\") ; => x",
+        least: 1,
+        most: Some(1),
+        keys: &[],
+        run: |m, c| {
+            let name = m.string("symbol", &c.args[0])?;
+            Ok(Value::Symbol(Symbol { name, span: None }))
+        },
+    },
+    Builtin {
+        name: "keyword",
+        signature: "(keyword name)",
+        summary: "the keyword with a name",
+        example: "(keyword \"x\") ; => :x",
+        least: 1,
+        most: Some(1),
+        keys: &[],
+        run: |m, c| Ok(Value::Keyword(m.string("keyword", &c.args[0])?)),
+    },
+    Builtin {
+        name: "error",
+        signature: "(error \"text ~a\" x...)",
+        summary: "ends the evaluation with a message, made as by `format`",
+        example: "(error \"no such layer: ~a\" 7)",
+        least: 1,
+        most: None,
+        keys: &[],
+        run: error,
+    },
+    Builtin {
+        name: "assert",
+        signature: "(assert test &optional \"text ~a\" x...)",
+        summary: "ends the evaluation with a message unless the test is true",
+        example: "(assert (= 1 1) \"one is one\") ; => nil",
+        least: 1,
+        most: None,
+        keys: &[],
+        run: assert,
+    },
 ];
 
 fn string(m: &mut Machine<'_>, call: &Call) -> Eval {

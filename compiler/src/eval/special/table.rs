@@ -80,7 +80,7 @@ pub(super) static TABLE: [Special; 30] = [
     Special {
         name: "and",
         signature: "(and x...)",
-        summary: "the first false value or the last; elementwise from the first tensor on",
+        summary: "of ordinary values the first false one, or the last",
         example: "(and true false) ; => false",
         parts: Parts::Values,
         run: choose::and,
@@ -88,7 +88,7 @@ pub(super) static TABLE: [Special; 30] = [
     Special {
         name: "or",
         signature: "(or x...)",
-        summary: "the first true value or the last; elementwise from the first tensor on",
+        summary: "of ordinary values the first true one, or the last",
         example: "(or false 2) ; => 2",
         parts: Parts::Values,
         run: choose::or,
@@ -176,16 +176,16 @@ pub(super) static TABLE: [Special; 30] = [
     Special {
         name: "as",
         signature: "(as x DOMAIN)",
-        summary: "asserts that a tensor's values are of a domain",
-        example: "(as x Unit)",
+        summary: "",
+        example: "",
         parts: Parts::Domain,
         run: convert::as_form,
     },
     Special {
         name: "to",
         signature: "(to x DOMAIN)",
-        summary: "converts a tensor to a domain",
-        example: "(to mask Binary)",
+        summary: "converts a tensor to a domain: Mask to Binary and Additive, Binary to Mask, Logit to Prob and LogProb, Prob to LogProb, LogProb to Prob",
+        example: "(to (< (iota [3]) 1) Binary) ; => [1.0 0.0 0.0]",
         parts: Parts::Domain,
         run: convert::to_form,
     },

@@ -5,7 +5,7 @@ use crate::ir::{Domain, Type};
 
 pub(super) static RECORD: Scalar = Scalar {
     signature: "(where mask x y)",
-    summary: "`x` where `mask` is true, else `y`; the other one is never looked at",
+    summary: "`x` where `mask` is true, else `y`, whatever the other one is; both are computed, so that ids are checked in both",
     example: "(where (< (iota [3]) 1) 7 (iota [3])) ; => [7 1 2]",
     tolerance: Tolerance::Exact,
     rounds: false,

@@ -1,6 +1,10 @@
 //! Ordinary numbers, and the functions that numbers and tensors share: arithmetic and comparisons.
+//!
+//! `table` has every one; what they do stands here.
 
-use super::{Arg, Builtin, Call, builtin};
+pub(super) mod table;
+
+use super::{Arg, Call};
 use crate::diag::Code;
 use crate::eval::machine::{Eval, Machine};
 use crate::eval::value::{Number, Value};
@@ -10,39 +14,17 @@ use crate::ops::scalar::{self, Eval as Meaning};
 use std::cmp::Ordering;
 use sx_artifact::scalar::ScalarFn;
 
-pub(super) static TABLE: [Builtin; 19] = [
-    builtin!("+" 0 None, &[], "(+ a b...)" "the sum, of numbers or elementwise" "(+ 1 2 3) ; => 6" add),
-    builtin!("-" 1 None, &[], "(- a b...)" "the difference; of one argument, its negative" "(- 5 2) ; => 3" sub),
-    builtin!("*" 0 None, &[], "(* a b...)" "the product, of numbers or elementwise" "(* 2 3) ; => 6" mul),
-    builtin!("/" 1 None, &[], "(/ a b...)" "the quotient; of one argument, its reciprocal; truncates between integer tensors" "(/ 7 2) ; => 3.5" divide),
-    builtin!("div" 2 Some(2), &[], "(div a b)" "the quotient of integers, truncated" "(div -7 2) ; => -3" div),
-    builtin!("mod" 2 Some(2), &[], "(mod a b)" "the remainder, with the divisor's sign" "(mod -7 3) ; => 2" modulo),
-    builtin!("pow" 2 Some(2), &[], "(pow a b)" "a to the power b, of numbers or elementwise" "(pow 2 10) ; => 1024" pow),
-    builtin!("sqrt" 1 Some(1), &[], "(sqrt x)" "the square root, of a number or elementwise" "(sqrt 9) ; => 3.0" real),
-    builtin!("exp" 1 Some(1), &[], "(exp x)" "e to the power x, of a number or elementwise" "(exp 0) ; => 1.0" real),
-    builtin!("log" 1 Some(1), &[], "(log x)" "the natural logarithm, of a number or elementwise" "(log 1) ; => 0.0" real),
-    builtin!("floor" 1 Some(1), &[], "(floor x)" "the largest whole number not above x; an integer for a number" "(floor -2.5) ; => -3" whole),
-    builtin!("ceil" 1 Some(1), &[], "(ceil x)" "the smallest whole number not below x; an integer for a number" "(ceil 2.1) ; => 3" whole),
-    builtin!("round" 1 Some(1), &[], "(round x)" "the nearest whole number, the even one of two; an integer for a number" "(round 2.5) ; => 2" whole),
-    builtin!("=" 1 None, &[], "(= a b...)" "equality: of ordinary values by structure, of tensors elementwise" "(= [1 2] [1 2]) ; => true" equal),
-    builtin!("!=" 2 Some(2), &[], "(!= a b)" "the opposite of `=`" "(!= 1 2) ; => true" unequal),
-    builtin!("<" 1 None, &[], "(< a b...)" "ascending order, of numbers or elementwise" "(< 1 2 3) ; => true" |m, c| order(m, c, ScalarFn::Lt, Ordering::is_lt)),
-    builtin!("<=" 1 None, &[], "(<= a b...)" "ascending or equal, of numbers or elementwise" "(<= 1 1 2) ; => true" |m, c| order(m, c, ScalarFn::Le, Ordering::is_le)),
-    builtin!(">" 1 None, &[], "(> a b...)" "descending order, of numbers or elementwise" "(> 3 2) ; => true" |m, c| order(m, c, ScalarFn::Gt, Ordering::is_gt)),
-    builtin!(">=" 1 None, &[], "(>= a b...)" "descending or equal, of numbers or elementwise" "(>= 2 2) ; => true" |m, c| order(m, c, ScalarFn::Ge, Ordering::is_ge)),
-];
-
 /// A function of a float.
 type OfFloat = fn(f64) -> f64;
 
 /// A step on two integers: `None` where there is no result.
 type IntStep = fn(i64, i64) -> Option<i64>;
 
-fn add(m: &mut Machine<'_>, call: &Call) -> Eval {
+pub(super) fn add(m: &mut Machine<'_>, call: &Call) -> Eval {
     fold(m, call, ScalarFn::Add, 0, i64::checked_add, |a, b| a + b)
 }
 
-fn sub(m: &mut Machine<'_>, call: &Call) -> Eval {
+pub(super) fn sub(m: &mut Machine<'_>, call: &Call) -> Eval {
     if let [arg] = call.args.as_slice() {
         return match arg.value {
             Value::Tensor(_) => m.operation("-", call.span, Op::Map(Map { f: ScalarFn::Neg }), &call.args),
@@ -56,7 +38,7 @@ fn sub(m: &mut Machine<'_>, call: &Call) -> Eval {
 }
 
 /// The numbers at the front fold first, in f64 and rounded once.
-fn mul(m: &mut Machine<'_>, call: &Call) -> Eval {
+pub(super) fn mul(m: &mut Machine<'_>, call: &Call) -> Eval {
     if !call.has_tensor() {
         return fold(m, call, ScalarFn::Mul, 1, i64::checked_mul, |a, b| a * b);
     }
@@ -75,7 +57,7 @@ fn mul(m: &mut Machine<'_>, call: &Call) -> Eval {
     fold(m, &folded, ScalarFn::Mul, 1, i64::checked_mul, |a, b| a * b)
 }
 
-fn divide(m: &mut Machine<'_>, call: &Call) -> Eval {
+pub(super) fn divide(m: &mut Machine<'_>, call: &Call) -> Eval {
     if let [arg] = call.args.as_slice() {
         let one = Arg { value: Value::Int(1), span: call.span };
         let args = vec![one, arg.clone()];
@@ -97,7 +79,7 @@ fn divide(m: &mut Machine<'_>, call: &Call) -> Eval {
     Ok(quotient.value())
 }
 
-fn div(m: &mut Machine<'_>, call: &Call) -> Eval {
+pub(super) fn div(m: &mut Machine<'_>, call: &Call) -> Eval {
     if call.has_tensor() {
         for arg in &call.args {
             if let Value::Tensor(tensor) = &arg.value
@@ -114,7 +96,7 @@ fn div(m: &mut Machine<'_>, call: &Call) -> Eval {
     integer_step(m, call, i64::checked_div, |a, b| (a / b).trunc())
 }
 
-fn modulo(m: &mut Machine<'_>, call: &Call) -> Eval {
+pub(super) fn modulo(m: &mut Machine<'_>, call: &Call) -> Eval {
     if call.has_tensor() {
         return m.map_call("mod", call.span, Map { f: ScalarFn::Mod }, &call.args);
     }
@@ -136,7 +118,7 @@ fn integer_step(m: &mut Machine<'_>, call: &Call, of_ints: IntStep, of_floats: f
     Ok(step(m, call, a, b, of_ints, of_floats)?.value())
 }
 
-fn pow(m: &mut Machine<'_>, call: &Call) -> Eval {
+pub(super) fn pow(m: &mut Machine<'_>, call: &Call) -> Eval {
     if call.has_tensor() {
         return m.map_call("pow", call.span, Map { f: ScalarFn::Pow }, &call.args);
     }
@@ -151,7 +133,7 @@ fn pow(m: &mut Machine<'_>, call: &Call) -> Eval {
 }
 
 /// A function of floats, of a number as its record has it.
-fn real(m: &mut Machine<'_>, call: &Call) -> Eval {
+pub(super) fn real(m: &mut Machine<'_>, call: &Call) -> Eval {
     match on_number(m, call)? {
         Some((of, number)) => Ok(Value::Float(of(number.as_f64()))),
         None => super::elementwise::elementwise(m, call),
@@ -159,7 +141,7 @@ fn real(m: &mut Machine<'_>, call: &Call) -> Eval {
 }
 
 /// A function that gives whole numbers: an integer of a number.
-fn whole(m: &mut Machine<'_>, call: &Call) -> Eval {
+pub(super) fn whole(m: &mut Machine<'_>, call: &Call) -> Eval {
     match on_number(m, call)? {
         Some((_, Number::Int(n))) => Ok(Value::Int(n)),
         Some((of, Number::Float(x))) if of(x).abs() < 9.2e18 => Ok(Value::Int(of(x) as i64)),
@@ -178,7 +160,7 @@ fn on_number(m: &mut Machine<'_>, call: &Call) -> Eval<Option<(OfFloat, Number)>
     Ok(Some((of, m.number(call.callee, &call.args[0])?)))
 }
 
-fn equal(m: &mut Machine<'_>, call: &Call) -> Eval {
+pub(super) fn equal(m: &mut Machine<'_>, call: &Call) -> Eval {
     if call.has_tensor() {
         return compare_tensors(m, call, ScalarFn::Eq);
     }
@@ -186,7 +168,7 @@ fn equal(m: &mut Machine<'_>, call: &Call) -> Eval {
     Ok(Value::Bool(call.args.windows(2).all(|pair| pair[0].value.same(&pair[1].value))))
 }
 
-fn unequal(m: &mut Machine<'_>, call: &Call) -> Eval {
+pub(super) fn unequal(m: &mut Machine<'_>, call: &Call) -> Eval {
     if call.has_tensor() {
         return compare_tensors(m, call, ScalarFn::Ne);
     }
@@ -194,7 +176,7 @@ fn unequal(m: &mut Machine<'_>, call: &Call) -> Eval {
     Ok(Value::Bool(!call.args[0].value.same(&call.args[1].value)))
 }
 
-fn order(m: &mut Machine<'_>, call: &Call, f: ScalarFn, holds: fn(Ordering) -> bool) -> Eval {
+pub(super) fn order(m: &mut Machine<'_>, call: &Call, f: ScalarFn, holds: fn(Ordering) -> bool) -> Eval {
     if call.has_tensor() {
         return compare_tensors(m, call, f);
     }

@@ -1,59 +1,31 @@
 //! Lists, vectors, records and functions.
+//!
+//! `table` has every one; what they do stands here.
 
-use super::{Arg, Builtin, Call, builtin};
+pub(super) mod table;
+
+use super::{Arg, Call};
 use crate::diag::{Code, Diagnostic};
 use crate::eval::machine::{Eval, Machine};
-use crate::eval::value::{Number, Value};
-use std::rc::Rc;
+use crate::eval::value::Value;
 
-pub(super) static TABLE: [Builtin; 28] = [
-    builtin!("list" 0 None, &[], "(list a...)" "a list of the arguments" "(list 1 2) ; => (1 2)" |_, c| Ok(Value::list(values(c)))),
-    builtin!("vector" 0 None, &[], "(vector a...)" "a vector of the arguments" "(vector 1 2) ; => [1 2]" |_, c| Ok(Value::vector(values(c)))),
-    builtin!("values" 0 None, &[], "(values a...)" "several results" "(multiple-value-bind (a b) (values 1 2) (+ a b)) ; => 3" |_, c| Ok(Value::Values(Rc::new(values(c))))),
-    builtin!("cons" 2 Some(2), &[], "(cons first rest)" "a list with one more element in front" "(cons 1 '(2 3)) ; => (1 2 3)" cons),
-    builtin!("first" 1 Some(1), &[], "(first xs)" "the first element; nil of nothing" "(first '(1 2)) ; => 1" |m, c| Ok(m.items("first", &c.args[0])?.first().cloned().unwrap_or(Value::Nil))),
-    builtin!("rest" 1 Some(1), &[], "(rest xs)" "a list of all elements but the first" "(rest '(1 2 3)) ; => (2 3)" |m, c| { let items = m.items("rest", &c.args[0])?.get(1..).unwrap_or(&[]); m.copied(items.len(), c.span)?; Ok(Value::list(items.to_vec())) }),
-    builtin!("last" 1 Some(1), &[], "(last xs)" "the last element; nil of nothing" "(last [1 2]) ; => 2" |m, c| Ok(m.items("last", &c.args[0])?.last().cloned().unwrap_or(Value::Nil))),
-    builtin!("nth" 2 Some(2), &[], "(nth n xs)" "the element at a position from 0; a negative one counts from the end" "(nth 1 [4 5 6]) ; => 5" nth),
-    builtin!("length" 1 Some(1), &[], "(length xs)" "how many elements, or characters" "(length [1 2]) ; => 2" length),
-    builtin!("append" 0 None, &[], "(append xs...)" "one sequence after the other; a vector if the first is one" "(append [1 2] [3]) ; => [1 2 3]" append),
-    builtin!("reverse" 1 Some(1), &[], "(reverse xs)" "the elements in reverse order" "(reverse [1 2]) ; => [2 1]" |m, c| { let items = m.items("reverse", &c.args[0])?; m.copied(items.len(), c.span)?; Ok(like(&c.args[0], items.iter().rev().cloned().collect())) }),
-    builtin!("sublist" 2 Some(3), &[], "(sublist xs start &optional stop)" "the elements from start up to, not including, stop, or to the end" "(sublist [1 2 3] 1) ; => [2 3]" sublist),
-    builtin!("map" 2 None, &[], "(map f xs...)" "the values of a function of each element; of several sequences together" "(map + '(1 2) '(10 20)) ; => (11 22)" map),
-    builtin!("filter" 2 Some(2), &[], "(filter f xs)" "the elements for which a function is true" "(filter (lambda (x) (> x 1)) [1 2 3]) ; => [2 3]" filter),
-    builtin!("reduce" 2 Some(3), &[], "(reduce f xs &optional start)" "folds the elements from the left, beginning with start or with the first of them" "(reduce + '(1 2 3) 0) ; => 6" reduce),
-    builtin!("range" 1 Some(3), &[], "(range start &optional stop step)" "the integers from start up to, not including, stop, a step apart; of one argument, from 0 up to it" "(range 3) ; => (0 1 2)" range),
-    builtin!("zip" 1 None, &[], "(zip xs...)" "a list of lists: the first elements, the second elements, ..." "(zip '(1 2) '(3 4)) ; => ((1 3) (2 4))" zip),
-    builtin!("apply" 2 None, &[], "(apply f a... xs)" "calls a function with the elements of the last argument" "(apply + 1 '(2 3)) ; => 6" apply),
-    builtin!("funcall" 1 None, &[], "(funcall f a...)" "calls a function" "(funcall + 1 2) ; => 3" funcall),
-    builtin!("getf" 2 Some(3), &[], "(getf plist :key &optional default)" "the value of a keyword in a property list, or the default, nil if left out" "(getf '(:a 1 :b 2) :b) ; => 2" getf),
-    builtin!("field" 2 Some(2), &[], "(field record :name)" "a field of a record or property list" "(field '(:x 1) :x) ; => 1" field),
-    builtin!("null" 1 Some(1), &[], "(null x)" "whether the argument is nil" "(null '()) ; => true" |_, c| Ok(Value::Bool(matches!(c.args[0].value, Value::Nil)))),
-    builtin!("tensorp" 1 Some(1), &[], "(tensorp x)" "whether the argument is a tensor" "(tensorp 1) ; => false" |_, c| Ok(Value::Bool(matches!(c.args[0].value, Value::Tensor(_))))),
-    builtin!("numberp" 1 Some(1), &[], "(numberp x)" "whether the argument is a number" "(numberp 1.5) ; => true" |_, c| Ok(Value::Bool(Number::of(&c.args[0].value).is_some()))),
-    builtin!("integerp" 1 Some(1), &[], "(integerp x)" "whether the argument is an integer" "(integerp 1.5) ; => false" |_, c| Ok(Value::Bool(matches!(Number::of(&c.args[0].value), Some(Number::Int(_)))))),
-    builtin!("stringp" 1 Some(1), &[], "(stringp x)" "whether the argument is a string" "(stringp \"a\") ; => true" |_, c| Ok(Value::Bool(matches!(c.args[0].value, Value::Str(_))))),
-    builtin!("listp" 1 Some(1), &[], "(listp x)" "whether the argument is a list or a vector" "(listp [1]) ; => true" |_, c| Ok(Value::Bool(c.args[0].value.items().is_some()))),
-    builtin!("member" 2 Some(2), &[], "(member x xs)" "whether an element equals the first argument" "(member 2 [1 2]) ; => true" |m, c| { m.measure_args(c)?; let found = m.items("member", &c.args[1])?.iter().any(|x| x.same(&c.args[0].value)); Ok(Value::Bool(found)) }),
-];
-
-fn values(call: &Call) -> Vec<Value> {
+pub(super) fn values(call: &Call) -> Vec<Value> {
     call.args.iter().map(|arg| arg.value.clone()).collect()
 }
 
 /// A sequence of the same kind as `arg`.
-fn like(arg: &Arg, items: Vec<Value>) -> Value {
+pub(super) fn like(arg: &Arg, items: Vec<Value>) -> Value {
     if matches!(arg.value, Value::Vector(_)) { Value::vector(items) } else { Value::list(items) }
 }
 
-fn cons(m: &mut Machine<'_>, call: &Call) -> Eval {
+pub(super) fn cons(m: &mut Machine<'_>, call: &Call) -> Eval {
     let rest = m.items("cons", &call.args[1])?;
     m.copied(rest.len(), call.span)?;
     let items = std::iter::once(&call.args[0].value).chain(rest).cloned().collect();
     Ok(Value::list(items))
 }
 
-fn nth(m: &mut Machine<'_>, call: &Call) -> Eval {
+pub(super) fn nth(m: &mut Machine<'_>, call: &Call) -> Eval {
     let at = m.int("nth", &call.args[0])?;
     let items = m.items("nth", &call.args[1])?;
     let place = if at < 0 { at + items.len() as i64 } else { at };
@@ -66,7 +38,7 @@ fn nth(m: &mut Machine<'_>, call: &Call) -> Eval {
     }
 }
 
-fn length(m: &mut Machine<'_>, call: &Call) -> Eval {
+pub(super) fn length(m: &mut Machine<'_>, call: &Call) -> Eval {
     let arg = &call.args[0];
     match &arg.value {
         Value::Str(text) => {
@@ -86,7 +58,7 @@ fn length(m: &mut Machine<'_>, call: &Call) -> Eval {
     }
 }
 
-fn append(m: &mut Machine<'_>, call: &Call) -> Eval {
+pub(super) fn append(m: &mut Machine<'_>, call: &Call) -> Eval {
     let Some(first) = call.args.first() else { return Ok(Value::Nil) };
     let mut items = Vec::new();
     for arg in &call.args {
@@ -97,7 +69,7 @@ fn append(m: &mut Machine<'_>, call: &Call) -> Eval {
     Ok(like(first, items))
 }
 
-fn sublist(m: &mut Machine<'_>, call: &Call) -> Eval {
+pub(super) fn sublist(m: &mut Machine<'_>, call: &Call) -> Eval {
     let items = m.items("sublist", &call.args[0])?;
     let start = m.int("sublist", &call.args[1])?;
     let stop = call.args.get(2).map_or(Ok(items.len() as i64), |arg| m.int("sublist", arg))?;
@@ -110,7 +82,7 @@ fn sublist(m: &mut Machine<'_>, call: &Call) -> Eval {
     Ok(like(&call.args[0], items.to_vec()))
 }
 
-fn map(m: &mut Machine<'_>, call: &Call) -> Eval {
+pub(super) fn map(m: &mut Machine<'_>, call: &Call) -> Eval {
     let function = m.function("map", &call.args[0])?;
     let mut rows = Vec::new();
     for arg in &call.args[1..] {
@@ -129,7 +101,7 @@ fn map(m: &mut Machine<'_>, call: &Call) -> Eval {
     Ok(like(&call.args[1], results))
 }
 
-fn filter(m: &mut Machine<'_>, call: &Call) -> Eval {
+pub(super) fn filter(m: &mut Machine<'_>, call: &Call) -> Eval {
     let function = m.function("filter", &call.args[0])?;
     let mut kept = Vec::new();
     for item in m.items("filter", &call.args[1])? {
@@ -146,7 +118,7 @@ fn filter(m: &mut Machine<'_>, call: &Call) -> Eval {
     Ok(like(&call.args[1], kept))
 }
 
-fn reduce(m: &mut Machine<'_>, call: &Call) -> Eval {
+pub(super) fn reduce(m: &mut Machine<'_>, call: &Call) -> Eval {
     let function = m.function("reduce", &call.args[0])?;
     let mut items = m.items("reduce", &call.args[1])?.iter().cloned();
     let start = call.args.get(2).map(|arg| arg.value.clone()).or_else(|| items.next());
@@ -160,7 +132,7 @@ fn reduce(m: &mut Machine<'_>, call: &Call) -> Eval {
     Ok(total)
 }
 
-fn range(m: &mut Machine<'_>, call: &Call) -> Eval {
+pub(super) fn range(m: &mut Machine<'_>, call: &Call) -> Eval {
     let mut numbers = Vec::new();
     for arg in &call.args {
         numbers.push(m.int("range", arg)?);
@@ -187,7 +159,7 @@ fn range(m: &mut Machine<'_>, call: &Call) -> Eval {
     Ok(Value::list(items))
 }
 
-fn zip(m: &mut Machine<'_>, call: &Call) -> Eval {
+pub(super) fn zip(m: &mut Machine<'_>, call: &Call) -> Eval {
     let mut rows = Vec::new();
     for arg in &call.args {
         rows.push(m.items("zip", arg)?);
@@ -198,7 +170,7 @@ fn zip(m: &mut Machine<'_>, call: &Call) -> Eval {
     Ok(Value::list(zipped.collect()))
 }
 
-fn apply(m: &mut Machine<'_>, call: &Call) -> Eval {
+pub(super) fn apply(m: &mut Machine<'_>, call: &Call) -> Eval {
     let function = m.function("apply", &call.args[0])?;
     let (last, between) = call.args[1..].split_last().expect("the arity is checked");
     let items = m.items("apply", last)?;
@@ -209,12 +181,12 @@ fn apply(m: &mut Machine<'_>, call: &Call) -> Eval {
     m.call(&function, args, call.span)
 }
 
-fn funcall(m: &mut Machine<'_>, call: &Call) -> Eval {
+pub(super) fn funcall(m: &mut Machine<'_>, call: &Call) -> Eval {
     let function = m.function("funcall", &call.args[0])?;
     m.call(&function, call.args[1..].to_vec(), call.span)
 }
 
-fn getf(m: &mut Machine<'_>, call: &Call) -> Eval {
+pub(super) fn getf(m: &mut Machine<'_>, call: &Call) -> Eval {
     let (subject, key) = (&call.args[0], &call.args[1]);
     let Value::Keyword(name) = &key.value else { return Err(m.wrong_kind("getf", "a keyword", key)) };
     if matches!(subject.value, Value::Context) {
@@ -228,7 +200,7 @@ fn getf(m: &mut Machine<'_>, call: &Call) -> Eval {
     Ok(field_of(&subject.value, name).unwrap_or(default))
 }
 
-fn field(m: &mut Machine<'_>, call: &Call) -> Eval {
+pub(super) fn field(m: &mut Machine<'_>, call: &Call) -> Eval {
     let (subject, key) = (&call.args[0], &call.args[1]);
     let Value::Keyword(name) = &key.value else { return Err(m.wrong_kind("field", "a keyword", key)) };
     m.copied(subject.value.items().map_or(0, <[Value]>::len), call.span)?;
