@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::json;
 use sx_artifact::tensor::{Data, Tensor};
 use sx_files::tensors::{self, Rounding, Value, Want, json, print};
 
@@ -40,7 +39,7 @@ pub(super) fn run(args: &Eval, terminal: &Terminal) -> Result<Exit, Failure> {
         .map(|(output, tensor)| (output.name.as_str(), &**tensor))
         .collect();
     save(&args.outputs, &named)?;
-    show(&named, args, terminal)?;
+    show(&graph.name, &named, args, terminal)?;
     Ok(Exit::Done)
 }
 
@@ -191,20 +190,9 @@ fn save(files: &[String], outputs: &[(&str, &Tensor)]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn show(outputs: &[(&str, &Tensor)], args: &Eval, terminal: &Terminal) -> Result<(), Failure> {
+fn show(graph: &str, outputs: &[(&str, &Tensor)], args: &Eval, terminal: &Terminal) -> Result<(), Failure> {
     if args.json {
-        let records: Vec<_> = outputs
-            .iter()
-            .map(|(name, tensor)| {
-                json!({
-                    "name": name,
-                    "shape": tensor.shape(),
-                    "dtype": tensor.dtype().to_string(),
-                    "values": json::elements(tensor),
-                })
-            })
-            .collect();
-        return terminal.result(&format!("{}\n", json!({ "outputs": records })));
+        return terminal.document(&json::Outputs { graph, device: "reference", outputs: outputs.to_vec() });
     }
     if args.outputs.is_empty() {
         for (name, tensor) in outputs {

@@ -1,11 +1,12 @@
 //! What a person sees: results on stdout, everything else on stderr, and the exit status.
 
-use std::io::{ErrorKind, IsTerminal, Write};
+use std::io::{BufWriter, ErrorKind, IsTerminal, Write};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
+use serde::Serialize;
 
 use super::args::{Colour, Common};
 use super::{Exit, Failure};
@@ -39,12 +40,14 @@ impl Terminal {
     /// Prints a result that may not be text.
     pub fn bytes(&self, bytes: &[u8]) -> Result<(), Failure> {
         let mut out = std::io::stdout().lock();
-        match out.write_all(bytes).and_then(|()| out.flush()) {
-            // Whoever reads has read enough.
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-            Err(error) => Err(Failure::new(Exit::Fault, format!("cannot write to stdout: {error}"))),
-            Ok(()) => Ok(()),
-        }
+        printed(out.write_all(bytes).and_then(|()| out.flush()))
+    }
+
+    /// Prints a result as one line of JSON, as it is made: what it is of may be large.
+    pub fn document(&self, value: &impl Serialize) -> Result<(), Failure> {
+        let mut out = BufWriter::new(std::io::stdout().lock());
+        let written = serde_json::to_writer(&mut out, value).map_err(std::io::Error::from);
+        printed(written.and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush()))
     }
 
     /// Tells what was done, unless `-q` was given.
@@ -119,6 +122,16 @@ impl Terminal {
     fn say(&self, text: &str) {
         // There is nowhere to say that stderr is gone.
         _ = AutoStream::new(std::io::stderr().lock(), self.choice).write_all(text.as_bytes());
+    }
+}
+
+fn printed(written: std::io::Result<()>) -> Result<(), Failure> {
+    match written {
+        // Whoever reads has read enough.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        written => {
+            written.map_err(|error| Failure::new(Exit::Fault, format!("cannot write to stdout: {error}")))
+        }
     }
 }
 

@@ -1,16 +1,66 @@
-//! Elements of tensors as JSON.
+//! Outputs of graphs as JSON, written element by element: nothing is held but the text.
 
+use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
 use serde_json::{Value, json};
 use sx_artifact::tensor::{Data, Tensor, float_text};
 
-/// The elements, flat, row-major. JSON has no NaN and no infinities: those are text, `"nan"`, `"inf"`, `"-inf"`.
-pub fn elements(tensor: &Tensor) -> Vec<Value> {
-    match tensor.data() {
-        Data::F32(values) => values.iter().map(|&x| float(x)).collect(),
-        Data::Bf16(values) => values.iter().map(|x| float(x.to_f32())).collect(),
-        Data::I32(values) => values.iter().map(|&x| json!(x)).collect(),
-        Data::I64(values) => values.iter().map(|&x| json!(x)).collect(),
-        Data::Bool(values) => values.iter().map(|&x| json!(x)).collect(),
+/// What a run gave, as both commands print it: `{"graph", "device", "outputs": {NAME: {"dtype", "shape", "elements"}}}`.
+pub struct Outputs<'a> {
+    /// The graph.
+    pub graph: &'a str,
+    /// What ran it.
+    pub device: &'a str,
+    /// Its outputs, in order.
+    pub outputs: Vec<(&'a str, &'a Tensor)>,
+}
+
+impl Serialize for Outputs<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut document = serializer.serialize_struct("Outputs", 3)?;
+        document.serialize_field("graph", self.graph)?;
+        document.serialize_field("device", self.device)?;
+        document.serialize_field("outputs", &Named(&self.outputs))?;
+        document.end()
+    }
+}
+
+struct Named<'a>(&'a [(&'a str, &'a Tensor)]);
+
+impl Serialize for Named<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, tensor) in self.0 {
+            map.serialize_entry(name, &Whole(tensor))?;
+        }
+        map.end()
+    }
+}
+
+/// Dtype, shape, and the elements, flat, row-major.
+struct Whole<'a>(&'a Tensor);
+
+impl Serialize for Whole<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut tensor = serializer.serialize_struct("Tensor", 3)?;
+        tensor.serialize_field("dtype", self.0.dtype().name())?;
+        tensor.serialize_field("shape", self.0.shape())?;
+        tensor.serialize_field("elements", &Elements(self.0))?;
+        tensor.end()
+    }
+}
+
+/// JSON has no NaN and no infinities: those are text, `"nan"`, `"inf"`, `"-inf"`.
+struct Elements<'a>(&'a Tensor);
+
+impl Serialize for Elements<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0.data() {
+            Data::F32(values) => serializer.collect_seq(values.iter().map(|&x| float(x))),
+            Data::Bf16(values) => serializer.collect_seq(values.iter().map(|x| float(x.to_f32()))),
+            Data::I32(values) => serializer.collect_seq(values.iter()),
+            Data::I64(values) => serializer.collect_seq(values.iter()),
+            Data::Bool(values) => serializer.collect_seq(values.iter()),
+        }
     }
 }
 

@@ -1,13 +1,6 @@
-//! Tensors as JSON.
+//! JSON documents.
 
-use serde_json::{Value, json};
-use sx_files::tensors::json::elements;
-use sx_runtime::Tensor;
-
-/// Dtype, shape, and the elements, flat.
-pub(super) fn tensor(tensor: &Tensor) -> Value {
-    json!({ "dtype": tensor.dtype().name(), "shape": tensor.shape(), "elements": elements(tensor) })
-}
+use serde_json::Value;
 
 /// A document with a line end.
 pub(super) fn document(value: &Value) -> String {

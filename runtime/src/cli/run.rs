@@ -1,8 +1,8 @@
 //! `sxrun run`: a graph once or many times.
 
 use super::calls::{Inputs, Otherwise, Target};
-use super::{Failure, Terminal, json};
-use serde_json::{Map, json};
+use super::{Failure, Terminal};
+use serde_json::json;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -84,10 +84,10 @@ pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<(), Failure> {
     let saved = |name: &str| saves.iter().any(|save| save.names.iter().any(|saved| saved == name));
     let printed = outputs.iter().filter(|(name, _)| !saved(name));
     if args.json {
-        let named: Map<String, _> =
-            printed.map(|(name, tensor)| (name.to_owned(), json::tensor(tensor))).collect();
-        let document = json!({ "graph": graph.name, "device": selected.device.name(), "outputs": named });
-        return terminal.result(&json::document(&document));
+        let device = selected.device.name();
+        let document = tensors::json::Outputs { graph: &graph.name, device, outputs: printed.collect() };
+        let text = serde_json::to_string(&document).expect("names and numbers always have a JSON form");
+        return terminal.result(&(text + "\n"));
     }
     let text: String = printed.map(|(name, tensor)| print::tensor(name, tensor) + "\n").collect();
     terminal.result(&text)
