@@ -83,7 +83,7 @@ fn examples_of_functions_have_their_values() {
                 continue;
             };
             let outputs = sx_tests::reference(&module.graphs[0], &[]).expect("nothing traps");
-            let got: Vec<String> = outputs.iter().map(|output| print::values(output)).collect();
+            let got: Vec<String> = outputs.iter().map(print::values).collect();
             if words(&got.join(" ")) != words(value) {
                 wrong.push(format!("{program} is {}, not {value}", got.join(" ")));
             }
