@@ -13,6 +13,7 @@ mod minilm;
 mod mutated;
 mod ops;
 mod pages;
+mod passes;
 mod random;
 mod recipe;
 mod roundtrip;

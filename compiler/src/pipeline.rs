@@ -19,7 +19,7 @@ pub struct Pass {
     pub run: fn(&Graph) -> Graph,
 }
 
-/// The graph with a stored dtype for every node. It goes into the regions of marked nodes itself.
+/// Stores a dtype for every node. It goes into the regions of marked nodes itself.
 const PRECISION: Pass = Pass { name: "precision", in_regions: false, run: precision::run };
 
 /// What leaves less to do, in the order in which it is repeated until nothing changes.
@@ -30,15 +30,33 @@ const SIMPLIFY: [Pass; 4] = [
     Pass { name: "dce", in_regions: true, run: dce::run },
 ];
 
+/// Leaves no composite. The pipeline asks for the names of what is expanded, too.
+const EXPAND: Pass =
+    Pass { name: "expand_composites", in_regions: false, run: |graph| expand_composites::run(graph).graph };
+
 /// What prepares a graph without composites for fusion.
 const PREPARE: [Pass; 2] = [
     Pass { name: "attention", in_regions: false, run: attention::run },
     Pass { name: "split_concat", in_regions: false, run: |graph| split_concat::run(graph, MOST_READS) },
 ];
 
+/// Every pass, in the order of its first use.
+pub fn passes() -> impl Iterator<Item = &'static Pass> {
+    [&PRECISION].into_iter().chain(&SIMPLIFY).chain([&EXPAND]).chain(&PREPARE)
+}
+
+impl Pass {
+    /// The graph that the pass makes of `graph`.
+    pub fn apply(&self, graph: &Graph) -> Graph {
+        let after = if self.in_regions { with_regions(graph, &self.run) } else { (self.run)(graph) };
+        checked(self.name, &after);
+        after
+    }
+}
+
 /// The graph with a stored dtype for every node.
 pub fn after_precision(graph: &Graph) -> Graph {
-    apply(&PRECISION, graph)
+    PRECISION.apply(graph)
 }
 
 /// The graph with less to do, composites closed.
@@ -49,10 +67,10 @@ pub fn after_simplify(graph: &Graph) -> Graph {
 /// The program of a traced graph.
 pub fn program(graph: &Graph, sources: &Sources) -> Planned {
     let expanded = expand_composites::run(&after_simplify(graph));
-    checked("expand_composites", &expanded.graph);
+    checked(EXPAND.name, &expanded.graph);
     let mut fused = simplified(&expanded.graph);
     for pass in &PREPARE {
-        fused = simplified(&apply(pass, &fused));
+        fused = simplified(&pass.apply(&fused));
     }
     let groups = group::kernels(&fused);
     let grouped = Grouped { graph: &fused, traced: graph, groups: &groups, names: &expanded.names };
@@ -63,18 +81,12 @@ pub fn program(graph: &Graph, sources: &Sources) -> Planned {
 fn simplified(graph: &Graph) -> Graph {
     let mut before = graph.clone();
     loop {
-        let after = SIMPLIFY.iter().fold(before.clone(), |graph, pass| apply(pass, &graph));
+        let after = SIMPLIFY.iter().fold(before.clone(), |graph, pass| pass.apply(&graph));
         if after == before {
             return after;
         }
         before = after;
     }
-}
-
-fn apply(pass: &Pass, graph: &Graph) -> Graph {
-    let after = if pass.in_regions { with_regions(graph, &pass.run) } else { (pass.run)(graph) };
-    checked(pass.name, &after);
-    after
 }
 
 /// Checks the graph that a pass gave, in tests and builds for debugging.

@@ -76,8 +76,6 @@ struct Part {
     /// How much of what a kernel may have at most it takes, in instructions.
     size: usize,
 }
-/// What a kernel may have at most of code, loads counted as if each were ten instructions.
-
 /// Lowers `root`, or says what has to change first.
 pub fn lower(graph: &Graph, analysis: &Analysis<'_>, root: Value) -> Result<Lowered, Retry> {
     let mut pieces: HashMap<AxisKey, Vec<u64>> = HashMap::new();
