@@ -14,6 +14,7 @@ mod mutated;
 mod ops;
 mod pages;
 mod passes;
+mod programs;
 mod random;
 mod recipe;
 mod roundtrip;
