@@ -129,6 +129,18 @@ impl Graph {
         NodeId(self.nodes.len() as u32 - 1)
     }
 
+    /// Whether an output needs each node.
+    pub fn live(&self) -> Vec<bool> {
+        let mut live = vec![false; self.nodes.len()];
+        self.outputs.iter().for_each(|output| live[output.value.node.0 as usize] = true);
+        for (at, node) in self.nodes.iter().enumerate().rev().filter(|(_, node)| !node.args.is_empty()) {
+            if live[at] {
+                node.args.iter().for_each(|arg| live[arg.node.0 as usize] = true);
+            }
+        }
+        live
+    }
+
     /// How many of the outputs and operands use each node.
     pub fn uses(&self) -> Vec<u32> {
         let mut uses = vec![0; self.nodes.len()];

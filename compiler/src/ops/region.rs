@@ -28,18 +28,6 @@ pub fn apply(region: &Graph, args: &[&Tensor]) -> Result<Vec<Tensor>, Trap> {
     Ok(outputs.into_iter().map(Arc::unwrap_or_clone).collect())
 }
 
-/// Which nodes an output needs. The others are not computed, so that an index in them meets no trap.
-fn needed(graph: &Graph) -> Vec<bool> {
-    let mut needed = vec![false; graph.nodes().len()];
-    let mut waiting: Vec<NodeId> = graph.outputs.iter().map(|output| output.value.node).collect();
-    while let Some(id) = waiting.pop() {
-        if !std::mem::replace(&mut needed[id.0 as usize], true) {
-            waiting.extend(graph.node(id).args.iter().map(|arg| arg.node));
-        }
-    }
-    needed
-}
-
 /// The outputs of `graph`. Each node that they need is asked of `source` first, and computed where that has no value for it.
 /// A trap comes with the node that met it.
 pub fn evaluate(
@@ -47,11 +35,12 @@ pub fn evaluate(
     source: &dyn Fn(NodeId, &Node) -> Option<Arc<Tensor>>,
 ) -> Result<Vec<Arc<Tensor>>, (NodeId, Trap)> {
     let mut left = graph.uses();
-    let needed = needed(graph);
+    // What no output needs is computed nowhere, so an index among it meets no trap.
+    let live = graph.live();
     let mut values: Vec<Vec<Option<Arc<Tensor>>>> = Vec::with_capacity(graph.nodes().len());
     for id in graph.ids() {
         let node = graph.node(id);
-        let results = match needed[id.0 as usize].then(|| source(id, node)) {
+        let results = match live[id.0 as usize].then(|| source(id, node)) {
             None => vec![None; node.results.len()],
             Some(Some(fed)) => vec![Some(fed)],
             Some(None) => {

@@ -5,18 +5,8 @@ use crate::ir::Graph;
 
 /// The graph without dead nodes.
 pub fn run(graph: &Graph) -> Graph {
-    let mut live = vec![false; graph.nodes().len()];
-    for output in &graph.outputs {
-        live[output.value.node.0 as usize] = true;
-    }
-    for input in &graph.inputs {
-        live[input.0 as usize] = true;
-    }
-    for id in graph.ids().rev() {
-        if live[id.0 as usize] {
-            graph.node(id).args.iter().for_each(|arg| live[arg.node.0 as usize] = true);
-        }
-    }
+    let mut live = graph.live();
+    graph.inputs.iter().for_each(|input| live[input.0 as usize] = true);
     let mut work = Rewrite::new(graph);
     for id in graph.ids() {
         let results = if live[id.0 as usize] { work.copy(graph.node(id)) } else { Vec::new() };
