@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 echo "building sx; the first time this takes minutes"
-cargo build --release -p sx-compiler -p sx-runtime -p sx-example-minilm --bins
+cargo build --release -p sx-compiler -p sx-runtime -p sx-example-minilm --bins --features sx-runtime/cli
 bin=${CARGO_TARGET_DIR:-target}/release
 artifact=.cache/minilm.sxa
 

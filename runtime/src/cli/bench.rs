@@ -52,7 +52,7 @@ pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<(), Failure> {
     let inputs = args.inputs.load(&graph.inputs, Otherwise::Random)?;
     let inputs: Vec<(&str, &Tensor)> = inputs.iter().map(|(name, tensor)| (name.as_str(), tensor)).collect();
     let start = Instant::now();
-    let selected = device::select(&args.target.device, model.targets())?;
+    let selected = device::select_for(&args.target.device, &model, &graph.name)?;
     let find = start.elapsed();
     let mut session = Session::new(&model, &graph.name, &*selected.device)?;
     let start = Instant::now();

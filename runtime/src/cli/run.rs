@@ -66,7 +66,7 @@ pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<(), Failure> {
     let graph = model.graph(args.target.graph.as_deref())?;
     let saves = saves(&args.outputs, graph)?;
     let inputs = args.inputs.load(&graph.inputs, Otherwise::Refuse)?;
-    let selected = device::select(&args.target.device, model.targets())?;
+    let selected = device::select_for(&args.target.device, &model, &graph.name)?;
     let mut session = Session::new(&model, &graph.name, &*selected.device)?;
     terminal.detail(&format!(
         "`{}` on {}: ready in {:.1} ms, {} bytes on the device",

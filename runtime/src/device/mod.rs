@@ -4,15 +4,17 @@
 //! decides nothing that the compiler could have decided: it picks variants by their stated conditions,
 //! allocates what the plan says, binds, launches, reads back.
 
+#[cfg(feature = "cpu")]
 pub mod cpu;
 pub mod fit;
 mod output;
 pub mod pages;
 pub mod select;
+#[cfg(feature = "wgpu")]
 pub mod wgpu;
 
 pub use fit::Limits;
-pub use select::{Devices, Found, Selected, devices, select};
+pub use select::{Devices, Found, Selected, devices, select, select_for};
 
 use crate::error::Error;
 use sx_artifact::program::{Program, Resource};

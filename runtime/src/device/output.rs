@@ -1,9 +1,12 @@
 //! Memory for the tensors that a call gives.
 
-use super::pages::{self, prefer_large};
+#[cfg(feature = "wgpu")]
+use super::pages;
+use super::pages::prefer_large;
 use crate::error::Error;
 use bytemuck::Zeroable;
 use bytemuck::allocation::try_zeroed_vec;
+#[cfg(feature = "wgpu")]
 use rayon::prelude::*;
 use sx_artifact::dtype::DType;
 use sx_artifact::program::Resource;
@@ -40,6 +43,7 @@ fn zeros<T: Zeroable>(count: usize) -> Option<Vec<T>> {
 }
 
 /// The output that `bytes` are, in the memory of `spare` where that fits.
+#[cfg(feature = "wgpu")]
 pub(super) fn of_bytes(resource: &Resource, spare: Option<Tensor>, bytes: &[u8]) -> Result<Tensor, Error> {
     let mut data = room(resource, spare)?;
     match &mut data {
@@ -59,8 +63,10 @@ pub(super) fn of_bytes(resource: &Resource, spare: Option<Tensor>, bytes: &[u8])
 }
 
 /// Bytes that one thread copies.
+#[cfg(feature = "wgpu")]
 const PIECE: usize = 1 << 20;
 
+#[cfg(feature = "wgpu")]
 fn copy(to: &mut [u8], from: &[u8]) {
     if from.len() <= PIECE {
         return pages::copy(to, from);
@@ -70,6 +76,7 @@ fn copy(to: &mut [u8], from: &[u8]) {
 }
 
 /// Where the elements start.
+#[cfg(feature = "cpu")]
 pub(super) fn start(data: &mut Data) -> *mut u8 {
     match data {
         Data::F32(v) => v.as_mut_ptr().cast(),

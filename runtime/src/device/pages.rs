@@ -40,8 +40,7 @@ pub fn prefer_large<T>(elements: &mut [T]) {
         if first < last {
             let at = bytes.start.cast::<u8>().wrapping_add(first - start);
             // SAFETY: whole pages of memory that is borrowed mutably; this advice changes no byte of it.
-            let _ =
-                unsafe { rustix::mm::madvise(at.cast(), last - first, rustix::mm::Advice::LinuxHugepage) };
+            let _ = unsafe { libc::madvise(at.cast(), last - first, libc::MADV_HUGEPAGE) };
         }
     }
 }

@@ -1,8 +1,16 @@
 //! Which device a name means, and which devices there are.
 
-use super::fit::{self, Limits};
-use super::{Device, cpu, wgpu};
+#[cfg(feature = "cpu")]
+use super::cpu;
+#[cfg(feature = "wgpu")]
+use super::wgpu;
+use super::{
+    Device,
+    fit::{self, Limits},
+};
+use crate::cost;
 use crate::error::{Error, in_words};
+use crate::model::Model;
 use std::fmt;
 use sx_artifact::code::Target;
 
@@ -48,8 +56,15 @@ pub struct Devices {
     pub no_gpu: Option<String>,
 }
 
-/// Finds the devices of this machine.
+/// Finds the devices of this machine, of the kinds that this program was built with.
 pub fn devices() -> Devices {
+    let (adapters, no_gpu) = adapters();
+    Devices { found: host().into_iter().chain(adapters).collect(), no_gpu }
+}
+
+/// The GPUs, or why there are none.
+#[cfg(feature = "wgpu")]
+fn adapters() -> (Vec<Found>, Option<String>) {
     let adapters = wgpu::adapters();
     let others = adapters.found.into_iter().enumerate().map(|(number, adapter)| Found {
         id: format!("wgpu:{number}"),
@@ -62,7 +77,12 @@ pub fn devices() -> Devices {
         memory_bytes: adapter.memory_bytes,
         features: adapter.features,
     });
-    Devices { found: std::iter::once(host()).chain(others).collect(), no_gpu: adapters.reason }
+    (others.collect(), adapters.reason)
+}
+
+#[cfg(not(feature = "wgpu"))]
+fn adapters() -> (Vec<Found>, Option<String>) {
+    (Vec::new(), Some("this program was built without the feature `wgpu`".to_owned()))
 }
 
 /// Opens the device that `name` means: `auto`, `cpu`, `wgpu`, `wgpu:N` or part of an adapter's name.
@@ -74,8 +94,10 @@ pub fn devices() -> Devices {
 pub fn select(name: &str, targets: &[Target]) -> Result<Selected, Error> {
     let has = |target: Target| targets.contains(&target);
     // Looking for GPUs takes tens of milliseconds: it is left out where it cannot matter.
-    if name == "cpu" || (name == "auto" && targets == [Target::Cpu]) {
-        return open(&host(), targets);
+    if let Some(host) = host()
+        && (name == "cpu" || (name == "auto" && targets == [Target::Cpu]))
+    {
+        return open(&host, targets);
     }
     let devices = devices();
     let mut found = devices.found.iter();
@@ -99,9 +121,29 @@ pub fn select(name: &str, targets: &[Target]) -> Result<Selected, Error> {
     }
 }
 
-/// The processor.
-fn host() -> Found {
-    Found {
+/// Opens the device that `name` means for a graph of `model`, as [`select`] does. A graph that the processor is done
+/// with before a GPU's driver is loaded has `auto` mean the processor.
+pub fn select_for(name: &str, model: &Model, graph: &str) -> Result<Selected, Error> {
+    let targets = model.targets();
+    if name == "auto"
+        && targets.contains(&Target::Cpu)
+        && let Some(host) = host()
+        && is_cheap(&cost::of(&model.artifact().program(graph)?))
+    {
+        return open(&host, targets);
+    }
+    select(name, targets)
+}
+
+/// Whether a processor computes a call in a millisecond or so, which is some twenty times less than it takes to find a
+/// GPU, and about what it takes to hand work to one.
+fn is_cheap(cost: &cost::Cost) -> bool {
+    cost.flops <= 8 << 20 && cost.bytes <= 8 << 20 && cost.launches <= 64
+}
+
+/// The processor, where this program was built with it.
+fn host() -> Option<Found> {
+    cfg!(feature = "cpu").then(|| Found {
         id: "cpu".to_owned(),
         name: "cpu".to_owned(),
         target: Target::Cpu,
@@ -111,7 +153,7 @@ fn host() -> Found {
         limits: None,
         memory_bytes: fit::host_memory(),
         features: Vec::new(),
-    }
+    })
 }
 
 fn open(found: &Found, targets: &[Target]) -> Result<Selected, Error> {
@@ -122,17 +164,26 @@ fn open(found: &Found, targets: &[Target]) -> Result<Selected, Error> {
             has: targets.to_vec(),
         });
     }
-    let device: Box<dyn Device> = match found.target {
-        Target::Cpu => Box::new(cpu::Cpu),
-        Target::Wgpu => Box::new(numbered(found, &wgpu::Options::default())?),
-    };
-    Ok(Selected { target: found.target, device, found: found.clone() })
+    Ok(Selected { target: found.target, device: device(found)?, found: found.clone() })
+}
+
+fn device(found: &Found) -> Result<Box<dyn Device>, Error> {
+    match found.target {
+        #[cfg(feature = "cpu")]
+        Target::Cpu => Ok(Box::new(cpu::Cpu)),
+        #[cfg(feature = "wgpu")]
+        Target::Wgpu => Ok(Box::new(numbered(found, &wgpu::Options::default())?)),
+        #[cfg(not(all(feature = "cpu", feature = "wgpu")))]
+        target => Err(Error::Device(format!("this program was built without the feature `{target}`"))),
+    }
 }
 
 /// Opens the adapter that was found under its number: two of one name are two devices.
+#[cfg(feature = "wgpu")]
 pub fn numbered(found: &Found, options: &wgpu::Options) -> Result<wgpu::Wgpu, Error> {
     let number = found.id.strip_prefix("wgpu:").and_then(|number| number.parse().ok());
-    let gone = || Error::Device(format!("`{}` is gone; `sxrun devices` lists what there is", found.id));
+    let gone =
+        || Error::Device(format!("`{}` is gone; the devices have changed since they were listed", found.id));
     let device = wgpu::Wgpu::numbered(number.ok_or_else(gone)?, options)?;
     if device.info().name == found.name { Ok(device) } else { Err(gone()) }
 }
@@ -151,8 +202,7 @@ fn here(devices: &Devices) -> String {
 /// No device here has a target of the artifact, which another machine may have.
 fn none_fits(targets: &[Target], devices: &Devices) -> String {
     format!(
-        "the artifact was built for {}, and no device here runs that; there is {}; build it with `--target cpu` to \
-         run it on the processor",
+        "the artifact was built for {}, and no device here runs that; there is {}; build it for `cpu` too, which runs on any processor",
         in_words(targets),
         here(devices)
     )

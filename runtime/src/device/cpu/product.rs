@@ -17,6 +17,22 @@ impl Matrix {
         self.start
     }
 
+    /// Rows as columns.
+    fn transposed(self) -> Matrix {
+        Matrix { row: self.column, column: self.row, ..self }
+    }
+
+    /// The same of `rows` rows, the last one first.
+    fn from_last_row(self, rows: usize) -> Matrix {
+        let start = self.start.wrapping_offset((rows as isize - 1) * self.row as isize);
+        Matrix { start, row: -self.row, ..self }
+    }
+
+    /// The same of `columns` columns, the last one first.
+    fn from_last_column(self, columns: usize) -> Matrix {
+        self.transposed().from_last_row(columns).transposed()
+    }
+
     /// The first `k` elements of row `i`.
     ///
     /// SAFETY: they are valid.
@@ -55,26 +71,38 @@ pub(super) unsafe fn multiply(to: Matrix, lhs: Matrix, rhs: Matrix, [m, n, k]: [
             }
             return;
         }
-        gemm::gemm(
-            m,
-            n,
-            k,
-            to.start,
-            to.column as isize,
-            to.row as isize,
-            false,
-            lhs.start,
-            lhs.column as isize,
-            lhs.row as isize,
-            rhs.start,
-            rhs.column as isize,
-            rhs.row as isize,
-            0.0,
-            1.0,
-            false,
-            false,
-            false,
-            gemm::Parallelism::None,
+        blocked(to, lhs, rhs, [m, n, k]);
+    }
+}
+
+/// A product of many rows. The crate's blocks want columns of the result that are nearer together than its rows are
+/// apart, and strides that are not negative; all three matrices are turned until they are so.
+///
+/// SAFETY: that of [`multiply`]; no size is 0.
+unsafe fn blocked(to: Matrix, lhs: Matrix, rhs: Matrix, [m, n, k]: [usize; 3]) {
+    let (mut to, mut lhs, mut rhs, [m, n]) = match to.column.abs() < to.row.abs() {
+        true => (to.transposed(), rhs.transposed(), lhs.transposed(), [n, m]),
+        false => (to, lhs, rhs, [m, n]),
+    };
+    if to.row < 0 {
+        (to, lhs) = (to.from_last_row(m), lhs.from_last_row(m));
+    }
+    if to.column < 0 {
+        (to, rhs) = (to.from_last_column(n), rhs.from_last_column(n));
+    }
+    if lhs.column < 0 {
+        (lhs, rhs) = (lhs.from_last_column(k), rhs.from_last_row(k));
+    }
+    let strides = |matrix: Matrix| (matrix.column as isize, matrix.row as isize);
+    let ((to_cs, to_rs), (lhs_cs, lhs_rs), (rhs_cs, rhs_rs)) = (strides(to), strides(lhs), strides(rhs));
+    let gemm = gemm_f32::gemm::f32::get_gemm_fn();
+    let (to, lhs, rhs) = (to.start, lhs.start, rhs.start);
+    let (add, times, threads) = (0.0, 1.0, gemm_common::Parallelism::None);
+    // SAFETY: by the contract; the elements are the same from whichever end they are counted.
+    unsafe {
+        gemm(
+            m, n, k, to, to_cs, to_rs, false, lhs, lhs_cs, lhs_rs, rhs, rhs_cs, rhs_rs, add, times, false,
+            false, false, threads,
         );
     }
 }

@@ -3,6 +3,7 @@
 mod cases;
 mod memory;
 mod naive;
+mod product;
 mod random;
 
 use super::buffer::{Arg, Report, Trap};
