@@ -277,7 +277,7 @@ def main():
         print(text, file=sys.stderr, flush=True)
 
     if not options.no_build:
-        build_all = ["cargo", "build", "--release", "--quiet", "-p", "sx-bench", "-p", "sx-compiler", "-p", "sx-runtime"]
+        build_all = ["cargo", "build", "--release", "--quiet", "-p", "sx-bench", "-p", "sx-compiler", "-p", "sx-runtime", "--features", "sx-runtime/cli"]
         subprocess.run(build_all, cwd=ROOT, check=True)
     chosen = cases.all_cases(pathlib.Path(os.environ.get("SX_MINILM", ROOT / ".cache/minilm")))
     unknown = set(options.only) - {case.name for case in chosen}

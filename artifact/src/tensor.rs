@@ -93,10 +93,25 @@ pub fn float_text(x: f32) -> String {
 }
 
 impl Tensor {
-    /// A tensor of `shape` with these elements, row-major. Panics unless their number is the shape's.
+    /// A tensor of `shape` with these elements, row-major; `None` unless their number is the shape's.
+    pub fn try_new(shape: &[u64], data: Data) -> Option<Tensor> {
+        let count = shape.iter().try_fold(1u64, |n, &size| n.checked_mul(size));
+        (count == Some(data.len() as u64)).then(|| Tensor {
+            dtype: data.dtype(),
+            shape: shape.to_vec(),
+            data,
+        })
+    }
+
+    /// A tensor of `shape` with these elements, row-major.
+    ///
+    /// # Panics
+    ///
+    /// Where their number is not the shape's. [`Tensor::try_new`] says so instead.
     pub fn new(shape: &[u64], data: Data) -> Tensor {
-        assert_eq!(shape.iter().product::<u64>(), data.len() as u64, "elements and shape {shape:?} differ");
-        Tensor { dtype: data.dtype(), shape: shape.to_vec(), data }
+        let count = data.len();
+        Tensor::try_new(shape, data)
+            .unwrap_or_else(|| panic!("{count} elements are not those of the shape {shape:?}"))
     }
 
     /// A tensor from `count * dtype.size()` little-endian bytes, or `None` when their number does not fit

@@ -12,6 +12,7 @@ pub mod artifact;
 pub mod atomic;
 pub mod error;
 pub mod mapped;
+pub mod memory;
 #[cfg(feature = "tensors")]
 pub mod tensors;
 

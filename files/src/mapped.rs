@@ -1,5 +1,6 @@
 //! Files in memory without reading them.
 
+use crate::memory;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -28,9 +29,29 @@ pub fn map(path: &Path) -> io::Result<Owner> {
     Ok(Arc::new(map))
 }
 
-/// Pipes and the like cannot be mapped.
-fn read_whole(mut file: File) -> io::Result<Vec<u8>> {
+/// Pipes and the like cannot be mapped. What has no end is not read until memory has one.
+fn read_whole(file: File) -> io::Result<Vec<u8>> {
+    #[cfg(unix)]
+    if std::os::unix::fs::FileTypeExt::is_char_device(&file.metadata()?.file_type()) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a device; name a file or a pipe"));
+    }
+    let most = memory::available().map_or(u64::MAX - 1, |free| free / 2);
     let mut bytes = Vec::new();
-    io::Read::read_to_end(&mut file, &mut bytes)?;
+    io::Read::read_to_end(&mut io::Read::take(file, most + 1), &mut bytes)?;
+    if bytes.len() as u64 > most {
+        let what = format!("it gives more than {most} bytes, half of the free memory");
+        return Err(io::Error::new(io::ErrorKind::OutOfMemory, what));
+    }
     Ok(bytes)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_no_end_is_refused() {
+        let error = map(Path::new("/dev/zero")).err().expect("it has no end");
+        assert!(error.to_string().contains("it is a device"), "{error}");
+    }
 }

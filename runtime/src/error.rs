@@ -2,11 +2,11 @@
 
 use std::fmt;
 use sx_artifact::check::Mismatch;
+use sx_artifact::code::Target;
 use sx_artifact::error;
 use sx_files::{FileError, artifact};
 
-/// A failure of the runtime.
-#[derive(Debug)]
+/// A failure of the runtime. Its `Debug` is its message, as a program shows it that ends with it.
 #[non_exhaustive]
 pub enum Error {
     /// An element that the program may not use was reached (an index outside its axis, a false guard). Only
@@ -23,6 +23,13 @@ pub enum Error {
     Refused(Refusal),
     /// The device cannot do it: absent, too small, lost. Exit status 3.
     Device(String),
+    /// No device here has a target of the artifact, which another machine may have. Exit status 3.
+    NoDevice {
+        /// The targets the artifact has code for.
+        targets: Vec<Target>,
+        /// The devices there are, in words.
+        here: String,
+    },
     /// The artifact cannot be read, or lacks what was asked for.
     Artifact(error::Error),
     /// A file cannot be read or written.
@@ -68,9 +75,9 @@ pub enum Error {
         /// The device.
         device: String,
         /// The target it needs.
-        target: sx_artifact::code::Target,
+        target: Target,
         /// The targets the artifact has.
-        has: Vec<sx_artifact::code::Target>,
+        has: Vec<Target>,
     },
 }
 
@@ -95,7 +102,7 @@ impl Error {
     /// The exit status of `sxrun` for this error.
     pub fn exit_status(&self) -> u8 {
         match self {
-            Error::Device(_) => 3,
+            Error::Device(_) | Error::NoDevice { .. } => 3,
             Error::Trap { .. }
             | Error::Refused(_)
             | Error::Artifact(_)
@@ -108,6 +115,12 @@ impl Error {
             | Error::NoOutput { .. }
             | Error::Target { .. } => 1,
         }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 
@@ -129,18 +142,18 @@ impl fmt::Display for Error {
                 write!(f, "there is no input `{name}`; the graph takes {}", in_words(has))
             }
             Error::InputTwice { name } => write!(f, "the input `{name}` is given twice; leave one out"),
-            Error::MissingInputs { names } => write!(
+            Error::MissingInputs { names } => write!(f, "these inputs are missing: {}", names.join(", ")),
+            Error::NoDevice { targets, here } => write!(
                 f,
-                "these inputs are missing: {}; give each with `--input NAME=VALUE`, or all with `--inputs FILE.npz`",
-                names.join(", ")
+                "the artifact was built for {}, and no device here runs that; there is {here}",
+                in_words(targets)
             ),
             Error::NoOutput { name, has } => {
                 write!(f, "there is no output `{name}`; the graph gives {}", in_words(has))
             }
             Error::Target { device, target, has } => write!(
                 f,
-                "the artifact has no code for `{device}`: that needs the target `{target}` and it was built for {}; \
-                 build it with `--target {target}` or choose another device",
+                "the artifact has no code for `{device}`: that needs the target `{target}` and it was built for {}",
                 in_words(has)
             ),
         }

@@ -1,6 +1,5 @@
 //! A graph on a device: inputs in, outputs out, as often as wanted.
 
-use crate::device::fit;
 use crate::device::{Contents, Context, Device, Executable, Prepare, SharedBytes};
 use crate::error::{Error, Refusal};
 use crate::model::Model;
@@ -140,13 +139,13 @@ impl Session {
     }
 }
 
-/// Refuses a program that asks for more than the device has in all, before anything tries to allocate it.
+/// Refuses a program that asks for more than the device has, before anything tries to allocate it.
 fn has_room(program: &Program, device: &dyn Device) -> Result<(), Error> {
-    let (needed, most) = (fit::memory(program), device.memory_bytes());
+    let (needed, most) = (device.needs(program), device.memory_bytes());
     match most.filter(|most| needed > *most) {
         None => Ok(()),
         Some(most) => Err(Error::Device(format!(
-            "`{}` needs {needed} bytes, and `{}` has {most} in all; use smaller sizes or another device",
+            "`{}` needs {needed} bytes, and `{}` has {most}; use smaller sizes or another device",
             program.graph,
             device.name()
         ))),

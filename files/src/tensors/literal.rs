@@ -1,7 +1,8 @@
 //! Values as they stand on a command line: numbers, tensors, files, and random ones.
 
 use super::raw::{Raw, bf16_of, mismatch};
-use super::{Error, Mismatch, Rounding, Want, random, with_raw};
+use super::{Error, Mismatch, Rounding, Want, from_file, random};
+use crate::memory;
 use std::path::PathBuf;
 use sx_artifact::check;
 use sx_artifact::dtype::DType;
@@ -63,12 +64,28 @@ impl Value {
         match self {
             Value::Number(text) => from_text(want, rounding, &[], None, std::slice::from_ref(text)),
             Value::Literal { shape, dtype, elements } => from_text(want, rounding, shape, *dtype, elements),
-            Value::File { path, key } => {
-                with_raw(path, key.as_deref(), want.name, |raw| raw.convert(want, rounding))
+            Value::File { path, key } => from_file(path, key.as_deref(), want, rounding),
+            Value::Random { seed } => {
+                has_memory(want)?;
+                Ok(random::tensor(want, *seed))
             }
-            Value::Random { seed } => Ok(random::tensor(want, *seed)),
         }
     }
+}
+
+/// Refuses to make values that this machine has no memory for.
+fn has_memory(want: &Want<'_>) -> Result<(), Error> {
+    let element = want.dtype.size() as u64;
+    let needed = want.shape.iter().fold(element, |bytes, &size| bytes.saturating_mul(size));
+    let free = memory::available().unwrap_or(isize::MAX as u64);
+    if needed <= free {
+        return Ok(());
+    }
+    let what = format!(
+        "input `{}` {:?} {} needs {needed} bytes, and {free} are free; use smaller sizes",
+        want.name, want.shape, want.dtype
+    );
+    Err(Error::text("random", what))
 }
 
 /// The key follows the last colon after an extension that has keys.

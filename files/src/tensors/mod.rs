@@ -62,29 +62,25 @@ pub fn names(path: &Path) -> Result<Vec<String>, Error> {
     }
 }
 
-/// Reads the tensor `key` of `path` and gives it to `then`. Without a key it is the one called `name`, or the
-/// only one there is.
-fn with_raw<T>(
-    path: &Path,
-    key: Option<&str>,
-    name: &str,
-    then: impl FnOnce(&Raw<'_>) -> Result<T, Error>,
-) -> Result<T, Error> {
+/// The tensor `key` of `path` as what `want` describes. Without a key it is the one called as the input, or the only one
+/// there is.
+fn from_file(path: &Path, key: Option<&str>, want: &Want<'_>, rounding: Rounding) -> Result<Tensor, Error> {
     let owner = mapped::map(path).map_err(Error::io("read", path))?;
     let bytes = (*owner).as_ref();
+    let npy = |bytes: &[u8]| npy::parse(bytes).and_then(|raw| Ok(raw.convert(want, rounding)));
     match (kind(path)?, key) {
-        (Kind::Npy, None) => then(&npy::parse(bytes).map_err(|what| Error::file(path, what))?),
+        (Kind::Npy, None) => npy(bytes).map_err(|what| Error::file(path, what))?,
         (Kind::Npy, Some(_)) => Err(Error::file(path, "a `.npy` file holds one tensor without a name")),
         (Kind::Npz, _) => {
-            let key = choose(path, key, name, npz::names(path, bytes)?)?;
-            let entry = npz::entry(path, bytes, &key)?;
-            then(&npy::parse(&entry).map_err(|what| Error::file(path, format!("`{key}`: {what}")))?)
+            let key = choose(path, key, want.name, npz::names(path, bytes)?)?;
+            let entry = npz::entry(path, bytes, &key, want)?;
+            npy(&entry).map_err(|what| Error::file(path, format!("`{key}`: {what}")))?
         }
         (Kind::Safetensors, _) => {
             let views = safetensors::views(path, bytes)?;
-            let key = choose(path, key, name, views.iter().map(|(name, _)| name.clone()).collect())?;
-            let view = views.into_iter().find(|(name, _)| *name == key).map(|(_, view)| view);
-            then(&view.expect("the key was chosen among the names"))
+            let key = choose(path, key, want.name, views.iter().map(|(name, _)| name.clone()).collect())?;
+            let view = views.into_iter().find(|(name, _)| *name == key).map(|(_, view): (_, Raw<'_>)| view);
+            view.expect("the key was chosen among the names").convert(want, rounding)
         }
     }
 }

@@ -8,8 +8,8 @@ use sx_artifact::tensor::{Data, Tensor};
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// Reads a whole file. The elements are borrowed where they are already row-major and little-endian.
-pub fn parse(bytes: &[u8]) -> Result<Raw<'_>, String> {
+/// What a file begins with: its header, and where its elements start.
+fn head(bytes: &[u8]) -> Result<(Header, usize), String> {
     let cut = || "it ends within its header".to_owned();
     let rest = bytes.strip_prefix(MAGIC).ok_or("it is not a NumPy file: it does not begin as one")?;
     let (&[major, minor], rest) = rest.split_first_chunk().ok_or_else(cut)?;
@@ -25,10 +25,29 @@ pub fn parse(bytes: &[u8]) -> Result<Raw<'_>, String> {
     .ok_or_else(cut)?;
     let (header, data) = rest.split_at_checked(length).ok_or_else(cut)?;
     let header = Header::parse(std::str::from_utf8(header).map_err(|_| "its header is not text")?)?;
+    Ok((header, bytes.len() - data.len()))
+}
+
+/// The shape that a file's first bytes announce, and how many bytes all of it has; none where no file has so many.
+pub(super) fn announced(bytes: &[u8]) -> Result<(Vec<u64>, Option<u64>), String> {
+    let (header, start) = head(bytes)?;
+    let (kind, _) = element_type(&header.descr)?;
+    let elements = elements(&header.shape, kind);
+    Ok((header.shape, elements.and_then(|bytes| bytes.checked_add(start as u64))))
+}
+
+/// Bytes of the elements.
+fn elements(shape: &[u64], kind: RawKind) -> Option<u64> {
+    let count = shape.iter().try_fold(1u64, |n, &size| n.checked_mul(size));
+    count.and_then(|count| count.checked_mul(kind.size() as u64))
+}
+
+/// Reads a whole file. The elements are borrowed where they are already row-major and little-endian.
+pub fn parse(bytes: &[u8]) -> Result<Raw<'_>, String> {
+    let (header, start) = head(bytes)?;
+    let data = &bytes[start..];
     let (kind, big) = element_type(&header.descr)?;
-    let count = header.shape.iter().try_fold(1u64, |n, &size| n.checked_mul(size));
-    let expected = count.and_then(|count| count.checked_mul(kind.size() as u64));
-    if expected != Some(data.len() as u64) {
+    if elements(&header.shape, kind) != Some(data.len() as u64) {
         let Header { shape, descr, .. } = header;
         return Err(format!("its header says {shape:?} of `{descr}` and {} bytes follow", data.len()));
     }

@@ -1,7 +1,8 @@
 //! NumPy's `.npz`: a zip of `.npy` files, stored or deflated.
 
-use super::Error;
-use super::npy::Encoded;
+use super::npy::{self, Encoded};
+use super::raw::mismatch;
+use super::{Error, Mismatch, Want};
 use crate::atomic;
 use std::collections::HashSet;
 use std::io::{Cursor, Read};
@@ -39,20 +40,34 @@ pub(super) fn names(path: &Path, bytes: &[u8]) -> Result<Vec<String>, Error> {
     Ok(names)
 }
 
-/// The `.npy` file of the tensor `key`, which is one of [`names`].
-pub(super) fn entry(path: &Path, bytes: &[u8], key: &str) -> Result<Vec<u8>, Error> {
+/// The most bytes that are unpacked before the shape is known.
+const HEAD: u64 = 1 << 16;
+
+/// The `.npy` file of the tensor `key`, which is one of [`names`]. It is unpacked only where its shape is the one that is
+/// wanted: a few bytes may unfold to any number.
+pub(super) fn entry(path: &Path, bytes: &[u8], key: &str, want: &Want<'_>) -> Result<Vec<u8>, Error> {
     let damaged = |what: String| Error::file(path, format!("`{key}` cannot be unpacked: {what}"));
     let mut archive = archive(path, bytes)?;
     let name = format!("{key}.npy");
     let name = if archive.index_for_name(&name).is_some() { &name } else { key };
-    let file = archive.by_name(name).map_err(|error| damaged(error.to_string()))?;
+    let mut file = archive.by_name(name).map_err(|error| damaged(error.to_string()))?;
     let size = file.size();
     let mut content = Vec::new();
+    let unread = |error: std::io::Error| damaged(error.to_string());
+    file.by_ref().take(HEAD).read_to_end(&mut content).map_err(unread)?;
+    let odd = |what: String| Error::file(path, format!("`{key}`: {what}"));
+    let (shape, bytes) = npy::announced(&content).map_err(odd)?;
+    if shape != want.shape {
+        let (expected, found) = (want.shape.to_vec(), shape);
+        return Err(mismatch(want, Mismatch::Shape { expected, found }));
+    }
+    if bytes != Some(size) {
+        return Err(odd(format!("its header and its {size} bytes do not belong together; save it again")));
+    }
     // A byte more than the size it states, whatever the compressed bytes unfold to: only at its end is the
     // checksum compared.
-    file.take(size.saturating_add(1))
-        .read_to_end(&mut content)
-        .map_err(|error| damaged(error.to_string()))?;
+    let rest = size.saturating_add(1).saturating_sub(content.len() as u64);
+    file.take(rest).read_to_end(&mut content).map_err(unread)?;
     if content.len() as u64 != size {
         return Err(damaged(format!("it is not of the {size} bytes that it states; save it again")));
     }
@@ -93,4 +108,49 @@ pub(super) fn save(path: &Path, tensors: &[(&str, &Tensor)]) -> Result<(), Error
         out.write_all(&layout.tail)
     };
     atomic::write(path, layout.length, fill).map_err(Error::io("write", path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use sx_artifact::dtype::DType;
+
+    /// A file with `a.npy`, deflated: a header that announces `shape`, and zeros behind it.
+    fn packed(shape: &str, zeros: usize) -> Vec<u8> {
+        let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
+        let deflated =
+            zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Deflated);
+        writer.start_file("a.npy", deflated).expect("a new file");
+        let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}\n");
+        let length = (header.len() as u16).to_le_bytes();
+        let head = [b"\x93NUMPY\x01\x00".as_slice(), &length, header.as_bytes()].concat();
+        writer.write_all(&head).expect("a vector takes any bytes");
+        writer.write_all(&vec![0; zeros]).expect("a vector takes any bytes");
+        writer.finish().expect("a whole file").into_inner()
+    }
+
+    #[test]
+    fn only_a_tensor_of_the_wanted_shape_is_unpacked() {
+        let want = Want { name: "a", dtype: DType::F32, shape: &[4], check: None };
+        let entry = |bytes: &[u8]| entry(Path::new("x.npz"), bytes, "a", &want);
+        let refused =
+            |shape: &str, zeros| entry(&packed(shape, zeros)).expect_err("it is refused").to_string();
+        assert!(entry(&packed("(4,)", 16)).is_ok());
+        let large = refused("(4194304,)", 16 << 20);
+        assert!(large.contains("takes the shape [4] and is given [4194304]"), "{large}");
+        for (shape, zeros) in [("(4,)", 16 << 20), ("(4,)", 15), ("(4,)", 17)] {
+            let message = refused(shape, zeros);
+            assert!(message.contains("do not belong together"), "{message}");
+        }
+    }
+
+    #[test]
+    fn names_that_leave_the_folder_are_refused() {
+        let path = Path::new("x.npz");
+        for name in ["../x", "a/../b", "/a", "a//b", ".", "c:x", "a\\b"] {
+            assert!(check_names(path, [name]).is_err(), "{name}");
+        }
+        assert!(check_names(path, ["a", "layer/0.weight", "..a", "é"]).is_ok());
+    }
 }

@@ -184,9 +184,23 @@ fn start_threads() -> Result<(), Failure> {
     })
 }
 
+/// What the command line offers where the runtime has refused.
+fn advice(error: &Error) -> String {
+    match error {
+        Error::MissingInputs { .. } => {
+            "; give each with `--input NAME=VALUE`, or all with `--inputs FILE.npz`".to_owned()
+        }
+        Error::NoDevice { .. } => "; build it with `--target cpu` to run it on the processor".to_owned(),
+        Error::Target { target, .. } => {
+            format!("; build it with `--target {target}`, or choose another device with `--device`")
+        }
+        _ => String::new(),
+    }
+}
+
 fn report(failure: &Failure) -> ExitCode {
     let (message, status) = match failure {
-        Failure::Runtime(error) => (error.to_string(), error.exit_status()),
+        Failure::Runtime(error) => (error.to_string() + &advice(error), error.exit_status()),
         Failure::Tensor(error) => (error.to_string(), 1),
         Failure::Usage(message) => (message.clone(), 2),
         // Whoever read the output has seen enough (`sxrun … | head`).

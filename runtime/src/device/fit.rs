@@ -34,7 +34,7 @@ pub(super) fn variant<'a>(
 pub fn obstacle(model: &Model, found: &Found) -> Result<Option<String>, Error> {
     if !model.targets().contains(&found.target) {
         let (has, target) = (in_words(model.targets()), found.target);
-        return Ok(Some(format!("it was built for {has}; build it with `--target {target}`")));
+        return Ok(Some(format!("it was built for {has}; build it for `{target}` too")));
     }
     for graph in model.graphs() {
         let program = model.artifact().program(&graph.name)?;
@@ -81,12 +81,4 @@ fn buffers(program: &Program, code: &Code) -> Vec<(String, u64)> {
     all.extend(code.scratch().into_iter().map(|bytes| ("values between dispatches".to_owned(), bytes)));
     all.push(("what answers are read through".to_owned(), staging_bytes(program)));
     all
-}
-
-/// Bytes of this machine's memory, where the system tells.
-pub(super) fn host_memory() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kilobytes << 10)
 }

@@ -25,8 +25,11 @@ pub trait Device: Send + Sync {
     /// The name that people and `--device` use, such as `cpu` or `llvmpipe (LLVM 15.0.6, 256 bits)`.
     fn name(&self) -> &str;
 
-    /// Bytes of all its memory, where that is known: a program that needs more cannot run.
+    /// Bytes of memory that a program may have, where that is known: one that [needs](Device::needs) more is refused.
     fn memory_bytes(&self) -> Option<u64>;
+
+    /// Bytes that a session of `program` takes of that memory at least.
+    fn needs(&self, program: &Program) -> u64;
 
     /// Gives a program buffers and pipelines on this device.
     fn prepare(&self, job: Prepare<'_>) -> Result<Box<dyn Executable>, Error>;

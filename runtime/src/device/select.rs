@@ -4,12 +4,9 @@
 use super::cpu;
 #[cfg(feature = "wgpu")]
 use super::wgpu;
-use super::{
-    Device,
-    fit::{self, Limits},
-};
+use super::{Device, fit::Limits};
 use crate::cost;
-use crate::error::{Error, in_words};
+use crate::error::Error;
 use crate::model::Model;
 use std::fmt;
 use sx_artifact::code::Target;
@@ -116,7 +113,7 @@ pub fn select(name: &str, targets: &[Target]) -> Result<Selected, Error> {
     };
     match chosen {
         Some(chosen) => open(chosen, targets),
-        None if name == "auto" => Err(Error::Device(none_fits(targets, &devices))),
+        None if name == "auto" => Err(Error::NoDevice { targets: targets.to_vec(), here: here(&devices) }),
         None => Err(Error::Device(absent(name, &devices))),
     }
 }
@@ -151,7 +148,7 @@ fn host() -> Option<Found> {
         driver: format!("{} threads", rayon::current_num_threads()),
         is_cpu: true,
         limits: None,
-        memory_bytes: fit::host_memory(),
+        memory_bytes: sx_files::memory::total(),
         features: Vec::new(),
     })
 }
@@ -197,15 +194,6 @@ fn here(devices: &Devices) -> String {
     let ids: Vec<String> = devices.found.iter().map(|it| it.to_string()).collect();
     let why = devices.no_gpu.as_ref().map_or(String::new(), |why| format!("; {why}"));
     ids.join(", ") + &why
-}
-
-/// No device here has a target of the artifact, which another machine may have.
-fn none_fits(targets: &[Target], devices: &Devices) -> String {
-    format!(
-        "the artifact was built for {}, and no device here runs that; there is {}; build it for `cpu` too, which runs on any processor",
-        in_words(targets),
-        here(devices)
-    )
 }
 
 impl fmt::Display for Found {

@@ -48,7 +48,7 @@ use launch::Ready;
 use placement::{Placement, placements};
 use std::cell::RefCell;
 use sx_artifact::kernel::Kernel;
-use sx_artifact::program::Program;
+use sx_artifact::program::{Program, Resource, Role};
 use sx_artifact::tensor::Tensor;
 use team::Team;
 
@@ -62,7 +62,14 @@ impl Device for Cpu {
     }
 
     fn memory_bytes(&self) -> Option<u64> {
-        super::fit::host_memory()
+        sx_files::memory::available()
+    }
+
+    fn needs(&self, program: &Program) -> u64 {
+        // Inputs are read where the caller has them, and what the artifact holds where it is mapped.
+        let own = |role: &Role| matches!(role, Role::Output | Role::State | Role::Context);
+        let own = program.resources.iter().filter(|resource| own(&resource.role)).map(Resource::bytes);
+        program.slots.iter().copied().chain(own).fold(0, u64::saturating_add)
     }
 
     fn prepare(&self, job: Prepare<'_>) -> Result<Box<dyn Executable>, Error> {

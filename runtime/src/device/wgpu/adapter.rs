@@ -47,14 +47,14 @@ pub struct Options {
 }
 
 const NO_ADAPTER: &str = "no GPU driver was found: install a Vulkan driver (on Debian `apt-get install \
-                          mesa-vulkan-drivers` also gives one that runs on the CPU), or use `--device cpu`";
+                          mesa-vulkan-drivers` also gives one that runs on the CPU), or use the device `cpu`";
 
 fn instance() -> Result<wgpu::Instance, String> {
     let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
     descriptor.backends = wgpu::Backends::VULKAN | wgpu::Backends::METAL | wgpu::Backends::DX12;
     descriptor.flags = wgpu::InstanceFlags::empty();
     if wgpu::Instance::enabled_backend_features().is_empty() {
-        return Err("this build of sxrun has no GPU backend for this system: use `--device cpu`".to_owned());
+        return Err("this program has no GPU backend for this system: use the device `cpu`".to_owned());
     }
     Ok(wgpu::Instance::new(descriptor))
 }
@@ -186,7 +186,7 @@ impl Gpu {
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| keep(&uncaptured, error.to_string())));
         device.set_device_lost_callback(move |reason, message| {
             if reason != wgpu::DeviceLostReason::Destroyed {
-                keep(&lost, format!("the device was lost ({message}); run again, or use `--device cpu`"));
+                keep(&lost, format!("the device was lost ({message}); run again, or use the device `cpu`"));
             }
         });
         let wgsl = options.wgsl || std::env::var_os("SX_WGPU_WGSL").is_some_and(|value| value == "1");
@@ -223,11 +223,11 @@ impl Gpu {
         match errors.into_iter().flatten().next() {
             None => self.healthy().map(|()| result),
             Some(wgpu::Error::OutOfMemory { .. }) => Err(Error::Device(format!(
-                "`{}` has not enough memory: {what} failed; use a smaller batch, or `--device cpu`",
+                "`{}` has not enough memory: {what} failed; use a smaller batch, or the device `cpu`",
                 self.info.name
             ))),
             Some(error) => Err(Error::Device(format!(
-                "`{}` refused: {what} failed: {error}; use `--device cpu`",
+                "`{}` refused: {what} failed: {error}; use the device `cpu`",
                 self.info.name
             ))),
         }
@@ -249,7 +249,7 @@ impl Gpu {
             Err(error) => {
                 self.healthy()?;
                 Err(Error::Device(format!(
-                    "`{}` does not answer: {error}; run again, or use `--device cpu`",
+                    "`{}` does not answer: {error}; run again, or use the device `cpu`",
                     self.info.name
                 )))
             }

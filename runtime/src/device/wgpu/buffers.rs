@@ -41,7 +41,7 @@ impl Maker<'_> {
         let most = self.gpu.limits.max_buffer_size;
         if bytes > most {
             return Err(Error::Device(format!(
-                "{what} has {bytes} bytes, and `{}` allows {most} for one buffer; use `--device cpu`",
+                "{what} has {bytes} bytes, and `{}` allows {most} for one buffer; use the device `cpu`",
                 self.gpu.info.name
             )));
         }

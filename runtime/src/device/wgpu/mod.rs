@@ -44,6 +44,10 @@ impl Device for Wgpu {
         &self.gpu.info.name
     }
 
+    fn needs(&self, program: &sx_artifact::program::Program) -> u64 {
+        super::fit::memory(program)
+    }
+
     fn memory_bytes(&self) -> Option<u64> {
         self.gpu.info.memory_bytes
     }

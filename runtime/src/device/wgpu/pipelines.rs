@@ -28,7 +28,7 @@ pub(super) fn choose<'a>(
     for (kernel, code) in program.kernels.iter().zip(&code.kernels) {
         let variant = fit::variant(&gpu.info.limits, gpu.as_cpu, code).map_err(|why| {
             Error::Device(format!(
-                "`{}` cannot run `{}` of `{}`: {why}; use `--device cpu`",
+                "`{}` cannot run `{}` of `{}`: {why}; use the device `cpu`",
                 gpu.info.name, kernel.name, program.graph
             ))
         })?;
