@@ -81,8 +81,8 @@ integers!(div_i64 mod_i64 i64);
 
 /// `a * b + c`, rounded once, on machines that round the product as well.
 ///
-/// The product is exact in f64. The sum is rounded to odd there (where it is inexact and its last bit is even, the
-/// neighbour on the side of the error is taken), so that rounding it again, to f32, gives what one rounding would:
+/// The product is exact in f64. The sum is rounded to odd there (towards zero, and the last bit is set where anything
+/// was lost), so that rounding it again, to f32, gives what one rounding would:
 /// Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", IEEE Transactions on Computers 57 (2008).
 #[inline(always)]
 pub fn mul_add(a: f32, b: f32, c: f32) -> f32 {
@@ -91,8 +91,8 @@ pub fn mul_add(a: f32, b: f32, c: f32) -> f32 {
     // What the sum lost, exactly: Knuth's two-sum. NaN where the sum is not finite, and then nothing is changed.
     let part = sum - product;
     let lost = (product - (sum - part)) + (c - part);
-    let bits = sum.to_bits();
-    let outward = if (0.0 < lost) == (0.0 < sum) { 1 } else { u64::MAX };
-    let step = if (lost < 0.0 || 0.0 < lost) && bits & 1 == 0 { outward } else { 0 };
-    f64::from_bits(bits.wrapping_add(step)) as f32
+    let inexact = u64::from(0.0 < lost.abs());
+    // Towards zero where the sum was rounded away from it; then the last bit says that something was lost.
+    let outward = (sum.to_bits() ^ lost.to_bits()) >> 63;
+    f64::from_bits((sum.to_bits() - (inexact & outward)) | inexact) as f32
 }
