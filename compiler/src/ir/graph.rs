@@ -7,6 +7,18 @@ use super::origin::{Origin, OriginId};
 use super::ty::Type;
 use sx_artifact::dtype::DType;
 
+#[cfg(debug_assertions)]
+thread_local! {
+    static VISITS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
+/// How often this thread has looked at a node, in builds for debugging; a test holds that it grows in proportion to
+/// the graph.
+#[cfg(debug_assertions)]
+pub fn visits() -> u64 {
+    VISITS.with(std::cell::Cell::get)
+}
+
 /// A node, by its position in its graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeId(pub u32);
@@ -100,6 +112,8 @@ impl Graph {
 
     /// The node.
     pub fn node(&self, id: NodeId) -> &Node {
+        #[cfg(debug_assertions)]
+        VISITS.with(|visits| visits.set(visits.get() + 1));
         &self.nodes[id.0 as usize]
     }
 

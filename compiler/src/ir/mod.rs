@@ -10,6 +10,8 @@ pub mod text;
 pub mod ty;
 
 pub use domain::{Domain, UserDomain};
+#[cfg(debug_assertions)]
+pub use graph::visits;
 pub use graph::{Graph, Marks, Node, NodeId, Output, Value};
 pub use interval::Interval;
 pub use op::Op;
