@@ -8,7 +8,7 @@ use sx_tests::ways::{Failure, Way, compare};
 use sx_tests::{assert_none, devices, files, regression, shown};
 
 /// The programs that the interpreter of kernels and the CPU run.
-const CASES: u64 = 1120;
+const CASES: u64 = 1160;
 /// The programs that each Vulkan driver runs: each takes its compiler a while.
 const DRIVEN: u64 = 10;
 

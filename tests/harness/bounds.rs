@@ -161,7 +161,9 @@ fn function(op: &Op, args: &[Bounded], value: &Tensor, leeway: Leeway) -> Tensor
 fn apart(x: f64, y: f64) -> f64 {
     match (x.is_nan(), y.is_nan()) {
         (true, true) => 0.0,
-        (false, false) if x == y => 0.0,
+        (false, false) if x.to_bits() == y.to_bits() => 0.0,
+        // Zeros of different signs.
+        (false, false) if x == y => f64::from(f32::from_bits(1)),
         (false, false) => (x - y).abs(),
         _ => f64::INFINITY,
     }

@@ -36,8 +36,10 @@ impl Maker {
             let at = self.random.below(choices);
             sizes[at] = size;
         } else if self.once_in(12) {
-            // Beyond a block of keys and of queries.
-            (sizes[batch], sizes[batch + 1]) = (self.pick(&[9, 17, 33]), self.pick(&[33, 65, 70]));
+            // Beyond a block of keys and of queries, of one target or of all.
+            let long = [(256, 640), (129, 513), (20, 600), (3, 1030), (17, 33), (9, 65), (33, 70), (65, 65)];
+            (sizes[batch], sizes[batch + 1]) = self.pick(&long);
+            sizes[batch + 2..].iter_mut().for_each(|size| *size = (*size).min(3));
             sizes[..batch].iter_mut().for_each(|size| *size = (*size).min(2));
         }
         let [batch @ .., t, s, d, e] = &sizes[..] else { unreachable!("four sizes at least") };
@@ -136,7 +138,10 @@ impl Maker {
             maker.node(Op::Iota(op::Iota { dims, axis, dtype: DType::I32 }), &[])
         };
         let (rows, columns) = (iota(self, rank - 2), iota(self, rank - 1));
-        let by = self.pick(&[-1.0, 0.0, 0.0, 1.0, sizes.s as f64 - sizes.t as f64]);
+        let by = {
+            let ahead = sizes.s as f64 - sizes.t as f64;
+            self.pick(&[-1.0, 0.0, 1.0, ahead, ahead, ahead + 1.0])
+        };
         let by = self.filled(DType::I32, &shape, by);
         let rows = self.map(ScalarFn::Add, &[rows, by]);
         let f = self.pick(&[ScalarFn::Le, ScalarFn::Le, ScalarFn::Lt, ScalarFn::Gt]);

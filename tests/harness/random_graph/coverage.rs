@@ -256,6 +256,7 @@ impl<'c> Reader<'c> {
                     }
                 }
                 Op::Reduce(_) => features.extend([Feature::ThenReduced]),
+                Op::Reshape(_) | Op::Transpose(_) | Op::Slice(_) => features.extend([Feature::ThenMoved]),
                 Op::Cast(cast) if cast.dtype == DType::Bf16 => features.extend([Feature::ThenRounded]),
                 Op::Cast(_) => features.extend(
                     self.users[user.0 as usize]

@@ -92,6 +92,8 @@ pub enum Feature {
     I64,
     /// It is, or is converted from, bool.
     Bool,
+    /// The result is read through views.
+    ThenMoved,
     /// A function is applied to the result.
     ThenMap,
     /// The result is combined with a value that lies in another way.
@@ -104,7 +106,7 @@ pub enum Feature {
 
 impl Feature {
     /// Every feature.
-    pub const ALL: [Feature; 28] = [
+    pub const ALL: [Feature; 29] = [
         Feature::Plain,
         Feature::Permuted,
         Feature::Split,
@@ -129,6 +131,7 @@ impl Feature {
         Feature::I32,
         Feature::I64,
         Feature::Bool,
+        Feature::ThenMoved,
         Feature::ThenMap,
         Feature::ThenResidual,
         Feature::ThenRounded,

@@ -14,7 +14,7 @@ use sx_compiler::ir::{Dim, Domain, Graph, Interval, Marks, Op, Origin, OriginId,
 use sx_compiler::ops::Builder;
 
 /// The most elements of a value.
-pub(super) const LARGE: u64 = 4096;
+pub(super) const LARGE: u64 = 1 << 14;
 
 /// A graph under construction.
 pub(super) struct Maker {
@@ -26,6 +26,8 @@ pub(super) struct Maker {
     pub(super) pool: Vec<Value>,
     /// The sizes that axes have.
     pub(super) sizes: &'static [u64],
+    /// The most elements of an operand.
+    pub(super) limit: u64,
     /// How deep layouts are nested.
     pub(super) depth: u32,
     /// Whether inputs are given NaN and infinities from now on.
@@ -40,7 +42,7 @@ impl Maker {
         graph.add_origin(Origin { span, why: Why::Written, parent: None });
         let mut random = Random::new(seed);
         let depth = 1 + random.below(3) as u32;
-        Maker { random, graph, pool: Vec::new(), sizes, depth, special_inputs: false }
+        Maker { random, graph, pool: Vec::new(), sizes, limit: 512, depth, special_inputs: false }
     }
 
     /// True once in `n` times.
@@ -61,7 +63,7 @@ impl Maker {
     /// A shape of `rank` axes with few enough elements.
     pub(super) fn shape(&mut self, rank: usize) -> Vec<u64> {
         let mut shape: Vec<u64> = (0..rank).map(|_| self.size()).collect();
-        while shape.iter().product::<u64>() > LARGE / 8 {
+        while shape.iter().product::<u64>() > self.limit {
             let at = self.random.below(rank);
             shape[at] = self.pick(&[1, 2, 3]).min(shape[at]);
         }
@@ -104,7 +106,8 @@ impl Maker {
     pub(super) fn ids(&mut self, shape: &[u64], end: u64) -> Value {
         let dtype = self.pick(&[DType::I32, DType::I32, DType::I64]);
         let at = self.graph.inputs.len();
-        match self.random.below(5) {
+        match self.random.below(6) {
+            5 if !shape.is_empty() => self.places(shape, end),
             0 => {
                 let domain = Domain::Index(Dim::of(end));
                 self.named_input(format!("x{at}"), Type { domain, ..Type::plain(dtype, shape) })
@@ -126,6 +129,17 @@ impl Maker {
             // Nothing is known of these but what `inputs` reads from the name.
             _ => self.named_input(format!("x{at}{}{end}", inputs::BELOW), Type::plain(dtype, shape)),
         }
+    }
+
+    /// Positions, as far as they stay below `end`, added to a number of which nothing is known.
+    fn places(&mut self, shape: &[u64], end: u64) -> Value {
+        let positions = self.positions(DType::I32, shape);
+        let longest = shape.iter().max().copied().unwrap_or(1).max(1);
+        let divisor = self.filled(DType::I32, shape, longest.div_ceil(end).max(1) as f64);
+        let kept = self.map(ScalarFn::Div, &[positions, divisor]);
+        let at = self.graph.inputs.len();
+        let zero = self.named_input(format!("x{at}{}1", inputs::BELOW), Type::plain(DType::I32, shape));
+        self.map(ScalarFn::Add, &[kept, zero])
     }
 
     /// A constant, repeated.

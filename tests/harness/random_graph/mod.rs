@@ -41,9 +41,14 @@ pub fn case(seed: u64) -> Case {
     let sizes: &[u64] = match seed % 17 {
         3 => &[0, 1, 2, 3],
         7 => &[1, 5, 7, 11, 13],
+        11 => &[1, 2, 3, 17, 130, 1030],
         _ => &[1, 2, 3, 4, 5, 6, 8],
     };
     let mut maker = Maker::new(seed, sizes);
+    if seed % 17 == 11 {
+        // Beyond what a device computes at a time.
+        (maker.limit, maker.depth) = (8192, 1);
+    }
     let (kind, feature) = cell(seed);
     maker.site(Site { kind, feature });
     let more = 1 + maker.random.below(4);

@@ -127,9 +127,9 @@ impl Maker {
                 1 => (ScalarFn::Abs, None),
                 2 => (ScalarFn::Tanh, None),
                 3 => (ScalarFn::Sin, None),
-                4 => (ScalarFn::Mul, Some(0.375)),
+                4 => (ScalarFn::Mul, Some(0.25)),
                 5 => (ScalarFn::Maximum, Some(0.0)),
-                6 => (ScalarFn::Sub, Some(0.5)),
+                6 => (ScalarFn::Sub, Some(0.25)),
                 7 => (ScalarFn::Floor, None),
                 _ => (ScalarFn::Erf, None),
             },
@@ -163,7 +163,7 @@ impl Maker {
     }
 
     /// An axis as two that multiply to it: its position, and the sizes. An axis that has factors comes first.
-    fn factors(&mut self, shape: &[u64]) -> Option<(usize, u64, u64)> {
+    pub(super) fn factors(&mut self, shape: &[u64]) -> Option<(usize, u64, u64)> {
         let divides = |n: u64| (2..n).filter(|d| n.is_multiple_of(*d)).collect::<Vec<u64>>();
         let good: Vec<usize> = (0..shape.len()).filter(|&at| !divides(shape[at]).is_empty()).collect();
         let at = match (good.is_empty(), shape.is_empty()) {

@@ -64,7 +64,8 @@ impl Maker {
     pub(super) fn features(&mut self, feature: Feature, count: usize) -> Vec<Option<Feature>> {
         let special = matches!(feature, Feature::ReadTwice | Feature::AlsoOutput | Feature::SizeOne)
             || matches!(feature, Feature::SizeZero | Feature::Prime | Feature::ThenMap)
-            || matches!(feature, Feature::ThenResidual | Feature::ThenRounded | Feature::ThenReduced);
+            || matches!(feature, Feature::ThenResidual | Feature::ThenRounded | Feature::ThenReduced)
+            || feature == Feature::ThenMoved;
         let chosen = self.random.below(count);
         (0..count).map(|at| if at == chosen && !special { Some(feature) } else { None }).collect()
     }
@@ -322,7 +323,13 @@ impl Maker {
 
     /// Uses a result as the feature says, or in any way.
     fn used(&mut self, result: Value, feature: Feature) {
-        let ways = [Feature::ThenMap, Feature::ThenResidual, Feature::ThenRounded, Feature::ThenReduced];
+        let ways = [
+            Feature::ThenMap,
+            Feature::ThenMoved,
+            Feature::ThenResidual,
+            Feature::ThenRounded,
+            Feature::ThenReduced,
+        ];
         let way = match feature {
             _ if ways.contains(&feature) => feature,
             Feature::AlsoOutput => {
@@ -336,6 +343,7 @@ impl Maker {
         let used = match way {
             Feature::ThenResidual => self.residual(result),
             Feature::ThenRounded => self.rounded(result),
+            Feature::ThenMoved => self.moved(result),
             Feature::ThenReduced => self.folded(result),
             _ => self.function(result),
         };
@@ -348,6 +356,19 @@ impl Maker {
         let other = self.operand(dtype, &shape, Some(layout), self.depth);
         let f = if dtype == DType::Bool { ScalarFn::Or } else { ScalarFn::Add };
         self.map(f, &[x, other])
+    }
+
+    /// A function of `x` with an axis split, and its axes in another order.
+    fn moved(&mut self, x: Value) -> Value {
+        let mut shape = self.shape_of(x);
+        if let Some((at, first, second)) = self.factors(&shape) {
+            shape[at] = first;
+            shape.insert(at + 1, second);
+        }
+        let split = self.reshape(x, &shape);
+        let order = self.order(shape.len());
+        let moved = if shape.len() < 2 { split } else { self.transpose(split, order) };
+        self.function(moved)
     }
 
     fn rounded(&mut self, x: Value) -> Value {
