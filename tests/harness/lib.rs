@@ -11,6 +11,7 @@ pub mod inputs;
 pub mod long;
 pub mod maths;
 pub mod mutate;
+pub mod mutated;
 pub mod program;
 pub mod random;
 pub mod random_graph;

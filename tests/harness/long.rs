@@ -1,4 +1,4 @@
-//! The long run: thousands of random programs on every way of running them, stage by stage.
+//! The long run: thousands of random programs on every way of running them, and of changed ones, stage by stage.
 //!
 //! It resumes where it stopped: `.cache/test-all.json` has what is done, for one commit. When everything is done the
 //! result goes to `tests/test-all.json`, which is committed. A failure is shrunk and written to `.cache/failures/`,
@@ -6,10 +6,11 @@
 
 use crate::random_graph::coverage::Coverage;
 use crate::random_graph::{self, Case};
-use crate::ways::{Way, caught, compare};
-use crate::{devices, regression, root, shown};
+use crate::ways::{Failure, Way, caught, compare};
+use crate::{devices, mutated, regression, root, shown};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Mutex;
@@ -30,6 +31,8 @@ pub struct Options {
     pub programs: u64,
     /// Programs on each Vulkan driver.
     pub driven: u64,
+    /// Programs changed at random, as `mutated` does it.
+    pub mutations: u64,
     /// The first seed.
     pub seed: u64,
     /// How many run at a time.
@@ -37,10 +40,10 @@ pub struct Options {
 }
 
 impl Options {
-    /// Reads `--programs N`, `--driven N`, `--seed N`, `--threads N`.
+    /// Reads `--programs N`, `--driven N`, `--mutations N`, `--seed N`, `--threads N`.
     pub fn from_words(words: impl Iterator<Item = String>) -> Result<Options, String> {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let mut options = Options { programs: 20_000, driven: 300, seed: 0, threads };
+        let mut options = Options { programs: 20_000, driven: 300, mutations: 50_000, seed: 0, threads };
         let mut words = words.filter(|word| word != "--nocapture");
         while let Some(word) = words.next() {
             let number = words.next().and_then(|word| word.parse::<u64>().ok());
@@ -48,11 +51,12 @@ impl Options {
             match word.as_str() {
                 "--programs" => options.programs = number,
                 "--driven" => options.driven = number,
+                "--mutations" => options.mutations = number,
                 "--seed" => options.seed = number,
                 "--threads" => options.threads = number as usize,
                 other => {
                     return Err(format!(
-                        "there is no `{other}`: it takes --programs, --driven, --seed and --threads"
+                        "there is no `{other}`: it takes --programs, --driven, --mutations, --seed and --threads"
                     ));
                 }
             }
@@ -84,7 +88,15 @@ pub struct Report {
 struct Stage<'d> {
     name: String,
     cases: u64,
-    ways: Vec<Way<'d>>,
+    work: Work<'d>,
+}
+
+/// What a case is.
+enum Work<'d> {
+    /// A random program on these ways; its cells are counted where `counted` says so.
+    Programs { ways: Vec<Way<'d>>, counted: bool },
+    /// Whatever the function does with the seed.
+    Each(fn(u64) -> Result<(), String>),
 }
 
 /// Runs all that is not yet done.
@@ -93,13 +105,18 @@ pub fn run(options: &Options) -> Result<Report, String> {
     let mut stages = vec![Stage {
         name: "programs on the interpreter of kernels and on the cpu".to_owned(),
         cases: options.programs,
-        ways: vec![Way::Kernels, Way::On(&Cpu)],
+        work: Work::Programs { ways: vec![Way::Kernels, Way::On(&Cpu)], counted: true },
     }];
     stages.extend(drivers.iter().map(|device| Stage {
         name: format!("programs on {}", device.name()),
         cases: options.driven,
-        ways: vec![Way::On(device as &dyn Device)],
+        work: Work::Programs { ways: vec![Way::On(device as &dyn Device)], counted: false },
     }));
+    stages.push(Stage {
+        name: "changed programs".to_owned(),
+        cases: options.mutations,
+        work: Work::Each(|seed| mutated::case(seed).map(|_| ())),
+    });
     let mut report = resumed(options)?;
     let start = Instant::now();
     let before = report.seconds;
@@ -166,40 +183,60 @@ fn keep(path: &PathBuf, report: &Report) -> Result<(), String> {
     std::fs::write(path, text + "\n").map_err(told)
 }
 
+/// What some cases gave.
+#[derive(Default)]
+struct Found {
+    coverage: Coverage,
+    compared: (u64, u64),
+    programs: Vec<(Case, Failure)>,
+    failures: Vec<String>,
+}
+
 /// The next cases of a stage.
 fn piece(options: &Options, stage: &Stage<'_>, report: &mut Report) {
     let done = report.done.get(&stage.name).copied().unwrap_or(0);
     let seeds = done..(done + PIECE).min(stage.cases);
-    let next = Mutex::new(seeds.clone());
-    let results = Mutex::new((Coverage::default(), (0, 0), Vec::new()));
+    let found = in_threads(options.threads, seeds.clone(), &|at, found| match &stage.work {
+        Work::Programs { ways, counted } => {
+            let seed = options.seed + spread(at, stage.cases, options.programs);
+            program(seed, ways, *counted, found);
+        }
+        Work::Each(case) => {
+            let seed = options.seed + at;
+            let failed = caught(|| case(seed)).unwrap_or_else(Err).err();
+            record(found, |found| found.failures.extend(failed.map(|why| format!("seed {seed}: {why}"))));
+        }
+    });
+    for ((kind, feature), count) in found.coverage.0 {
+        *report.cells.entry(format!("{kind:?} x {feature:?}")).or_default() += count;
+    }
+    report.compared = (report.compared.0 + found.compared.0, report.compared.1 + found.compared.1);
+    for (case, failure) in &found.programs {
+        if let (Work::Programs { ways, .. }, true) = (&stage.work, report.failures.len() < SHRUNK) {
+            write(case, failure, ways);
+        }
+        report.failures.push(format!("seed {}: {failure}", case.seed).replace('\n', " "));
+        note(&report.failures[report.failures.len() - 1]);
+    }
+    found.failures.iter().for_each(|failure| note(failure));
+    report.failures.extend(found.failures);
+    report.done.insert(stage.name.clone(), seeds.end);
+    note(&format!("{}: {} of {}", stage.name, seeds.end, stage.cases));
+}
+
+/// Does `case` for each of `cases`, some at a time.
+fn in_threads(threads: usize, cases: Range<u64>, case: &(dyn Fn(u64, &Mutex<Found>) + Sync)) -> Found {
+    let (next, found) = (Mutex::new(cases), Mutex::new(Found::default()));
     std::thread::scope(|scope| {
-        for _ in 0..options.threads.max(1) {
+        for _ in 0..threads.max(1) {
             scope.spawn(|| {
-                loop {
-                    let Some(at) = next.lock().map_or(None, |mut next| next.next()) else { return };
-                    let seed = options.seed + spread(at, stage.cases, options.programs);
-                    one(seed, stage, &results);
+                while let Some(at) = next.lock().map_or(None, |mut next| next.next()) {
+                    case(at, &found);
                 }
             });
         }
     });
-    let (coverage, compared, failed) = results.into_inner().unwrap_or_default();
-    if stage.ways.len() > 1 {
-        for ((kind, feature), count) in coverage.0 {
-            *report.cells.entry(format!("{kind:?} x {feature:?}")).or_default() += count;
-        }
-        report.compared = (report.compared.0 + compared.0, report.compared.1 + compared.1);
-    }
-    for (case, failure) in failed {
-        let line = format!("seed {}: {failure}", case.seed).replace('\n', " ");
-        note(&line);
-        if report.failures.len() < SHRUNK {
-            write(&case, &failure, &stage.ways);
-        }
-        report.failures.push(line);
-    }
-    report.done.insert(stage.name.clone(), seeds.end);
-    note(&format!("{}: {} of {}", stage.name, seeds.end, stage.cases));
+    found.into_inner().unwrap_or_default()
 }
 
 /// Few cases go through the whole table, too.
@@ -207,28 +244,37 @@ fn spread(at: u64, cases: u64, programs: u64) -> u64 {
     at * (programs / cases.max(1)).max(1)
 }
 
-type Results = Mutex<(Coverage, (u64, u64), Vec<(Case, crate::ways::Failure)>)>;
-
-fn one(seed: u64, stage: &Stage<'_>, results: &Results) {
-    let start = Instant::now();
-    let case = match caught(|| random_graph::case(seed)) {
-        Ok(case) => case,
-        Err(message) => return note(&format!("seed {seed}: no program: {message}")),
-    };
-    let found = compare(&case.graph, &case.inputs, &stage.ways);
-    if start.elapsed() > Duration::from_secs(20) {
-        note(&format!("seed {seed} takes {:?}", start.elapsed()));
-    }
-    let Ok(mut results) = results.lock() else { return };
-    results.0.add(&case);
-    match found {
-        Ok((known, all)) => results.1 = (results.1.0 + known, results.1.1 + all),
-        Err(failure) => results.2.push((case, failure)),
+fn record(found: &Mutex<Found>, what: impl FnOnce(&mut Found)) {
+    if let Ok(mut found) = found.lock() {
+        what(&mut found);
     }
 }
 
+fn program(seed: u64, ways: &[Way<'_>], counted: bool, found: &Mutex<Found>) {
+    let start = Instant::now();
+    let case = match caught(|| random_graph::case(seed)) {
+        Ok(case) => case,
+        Err(message) => {
+            return record(found, |found| found.failures.push(format!("seed {seed}: no program: {message}")));
+        }
+    };
+    let result = compare(&case.graph, &case.inputs, ways);
+    if start.elapsed() > Duration::from_secs(60) {
+        note(&format!("seed {seed} takes {:?}", start.elapsed()));
+    }
+    record(found, |found| {
+        if counted {
+            found.coverage.add(&case);
+        }
+        match result {
+            Ok((known, all)) => found.compared = (found.compared.0 + known, found.compared.1 + all),
+            Err(failure) => found.programs.push((case, failure)),
+        }
+    });
+}
+
 /// Writes the smallest program that fails so.
-fn write(case: &Case, failure: &crate::ways::Failure, ways: &[Way<'_>]) {
+fn write(case: &Case, failure: &Failure, ways: &[Way<'_>]) {
     let folder = root().join(".cache/failures");
     let text = regression::smallest(case, failure, ways);
     let path = folder.join(format!("{}-{}.graph", case.seed, failure.way));
