@@ -173,10 +173,15 @@ fn spacing(x: f64, digits: i32) -> f64 {
 /// Equal, or within what rounding after each operation can do; a value that is beyond it in a long chain of
 /// cancelling sums is compared by the size of the largest element.
 pub fn same_within_rounding(want: &Tensor, got: &Tensor) -> bool {
+    same_within(want, got, 1e-4)
+}
+
+/// Equal, or floats that differ by at most this part of the largest element.
+pub fn same_within(want: &Tensor, got: &Tensor, part: f32) -> bool {
     match (want.data(), got.data()) {
         (Data::F32(a), Data::F32(b)) => {
             let scale = a.iter().filter(|x| x.is_finite()).fold(1.0f32, |m, x| m.max(x.abs()));
-            let same = |x: f32, y: f32| x == y || (x.is_nan() && y.is_nan()) || (x - y).abs() <= 1e-4 * scale;
+            let same = |x: f32, y: f32| x == y || (x.is_nan() && y.is_nan()) || (x - y).abs() <= part * scale;
             a.len() == b.len() && a.iter().zip(b).all(|(&x, &y)| same(x, y))
         }
         _ => want == got,
