@@ -1,6 +1,6 @@
 //! GPUs through wgpu: Vulkan, Metal, DX12, and Vulkan drivers that run on a CPU.
 //!
-//! An artifact has kernels as WGSL. On Vulkan [`lower`] checks them and makes SPIR-V of them; elsewhere wgpu does. Every call to wgpu that can fail runs in an error scope (`adapter::Gpu::checked`), and
+//! An artifact has kernels as WGSL. On Vulkan `lower` checks them and makes SPIR-V of them; elsewhere wgpu does. Every call to wgpu that can fail runs in an error scope (`adapter::Gpu::checked`), and
 //! what happens outside one is kept and reported by the next call: nothing here panics on a device's account.
 
 mod adapter;
