@@ -180,7 +180,10 @@ def erfcx(x):
     return mp.exp(x * x) * mp.erfc(x)
 
 def tail(name, doc, f, high):
-    """`(1 / f(x) - 1 / f(0)) / x`, relative to `1 / f`, less its limit, which becomes a float. All is negated."""
+    """`slope - (1 / f(x) - 1 / f(0)) / x`, where `slope` is what the quotient tends to, as a float.
+
+    The weight makes an error of it the relative error of `f`.
+    """
     first, limit = 1 / f(mp.mpf(0)), {"ERFC": mp.sqrt(mp.pi), "NORMAL": mp.sqrt(2 * mp.pi)}[name]
     slope = mp.mpf(float(np.float32(limit)))
     start = slope - mp.diff(lambda x: 1 / f(x), 0)
