@@ -4,7 +4,7 @@ use super::header::Header;
 use super::lanes;
 use super::scalar;
 use super::text::Text;
-use super::values::{Repr, Values, affine};
+use super::values::{Repr, Values};
 use sx_artifact::dtype::DType;
 use sx_artifact::kernel::{Access, Affine, Const, Inst, ScalarType, Val};
 use sx_artifact::scalar::ScalarFn;
@@ -129,7 +129,7 @@ impl<'a> Spell<'a> {
                 self.done[i] = true;
                 self.inst(t, val)?;
             } else if !self.partial[i]
-                && let Some(at) = affine(&self.values.insts[i])
+                && let Some(at) = self.values.insts[i].affine()
                 && self.terms(at, false).len() > 1
             {
                 self.partial[i] = true;

@@ -6,7 +6,6 @@ use super::split_bindings::Part;
 use super::text::Text;
 use sx_artifact::code::Window;
 use sx_artifact::code::wgpu::{ENTRY_POINT, OPAQUE};
-use sx_artifact::kernel::KernelKind;
 
 /// One dispatch.
 pub(super) struct Dispatched {
@@ -38,7 +37,7 @@ impl Dispatched {
             workgroup_bytes: 0,
             bindings: header.bindings(&part.buffers),
             traps: header.traps(),
-            exact: matches!(part.kernel.kind, KernelKind::Loop(_)),
+            exact: part.is_exact(),
         }
     }
 

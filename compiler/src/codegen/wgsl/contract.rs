@@ -57,12 +57,12 @@ fn all(sizes: &[u64]) -> u64 {
 
 /// The right operand if it is an f32 that is loaded, four columns from a multiple of four words.
 fn plain<'a>(c: &'a Contraction, args: &[Arg]) -> Option<&'a Access> {
-    let [Inst::Load { access, guard: None }] = &c.rhs.body.insts[..] else { return None };
+    let [inst] = &c.rhs.body.insts[..] else { return None };
+    let access = inst.access().filter(|_| inst.uses().next().is_none())?;
     let whole = |n: &i64| n % LANES as i64 == 0;
     let (last, rest) = access.at.strides.split_last()?;
     let fits = *last == 1
         && args[access.arg as usize].dtype == DType::F32
-        && access.gathered.is_empty()
         && c.n.last().is_some_and(|n| n.is_multiple_of(LANES))
         && whole(&access.at.offset)
         && rest.iter().all(whole);
@@ -323,10 +323,9 @@ impl<'a> Product<'a> {
     /// Brings a slice of both operands to workgroup memory; what lies outside them is 0.
     fn stage(&self, t: &mut Text) {
         let fast = |operand: &Operand, k: std::ops::Range<usize>| {
-            operand.body.insts.iter().any(|inst| match inst {
-                Inst::Load { access, .. } => access.at.strides[k.clone()].last() == Some(&1),
-                _ => false,
-            })
+            let strides =
+                |inst: &Inst| inst.access().map(|access| access.at.strides[k.clone()].last() == Some(&1));
+            operand.body.insts.iter().filter_map(strides).any(|fast| fast)
         };
         let (b, m, k) = (self.c.batch.len(), self.c.m.len(), self.c.k.len());
         t.line(format!("for (var q = lane; q < {}u; q += {TILED}u) {{", TILE * DEPTH));

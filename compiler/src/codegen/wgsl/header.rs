@@ -1,11 +1,11 @@
 //! What stands above a kernel's code: the record, the bindings, the trap buffer; and how code uses them.
 
 use super::body::Spell;
-use super::split_bindings::Part;
+use super::split_bindings::{Part, traps};
 use super::text::Text;
 use sx_artifact::code::{Buffer, Window};
 use sx_artifact::dtype::DType;
-use sx_artifact::kernel::{Affine, Inst, Kernel, KernelKind, Mode, Store};
+use sx_artifact::kernel::{Affine, Kernel, Mode, Store};
 use sx_artifact::program::buffer_bytes;
 
 /// How elements smaller than a word reach their argument.
@@ -116,9 +116,7 @@ impl<'a> Header<'a> {
 
     /// True if the kernel can trap.
     pub(super) fn traps(&self) -> bool {
-        bodies(&self.kernel.kind)
-            .iter()
-            .any(|insts| insts.iter().any(|inst| matches!(inst, Inst::Bounded { trap: Some(_), .. })))
+        traps(self.kernel)
     }
 
     /// The storage bindings of the dispatch; `buffers` are those of the arguments.
@@ -320,19 +318,4 @@ impl<'a> Header<'a> {
 
 fn window_name(arg: usize, window: usize) -> String {
     if window == 0 { format!("a{arg}") } else { format!("a{arg}_{window}") }
-}
-
-/// The instructions of every body of a kernel.
-pub(super) fn bodies(work: &KernelKind) -> Vec<&[Inst]> {
-    match work {
-        KernelKind::Loop(l) => vec![&l.body.insts],
-        KernelKind::Contraction(c) => vec![&c.lhs.body.insts, &c.rhs.body.insts, &c.epilogue.insts],
-        KernelKind::Attention(a) => vec![
-            &a.query.body.insts,
-            &a.key.body.insts,
-            &a.value.body.insts,
-            &a.score.body.insts,
-            &a.epilogue.insts,
-        ],
-    }
 }

@@ -6,10 +6,9 @@
 use super::body::Spell;
 use super::header::{Header, Pack};
 use super::text::Text;
-use super::values::Values;
+use super::values::{Values, is_heavy};
 use sx_artifact::dtype::DType;
 use sx_artifact::kernel::{Access, Affine, Inst, Loop, Store};
-use sx_artifact::scalar::Cost;
 
 /// Elements that an invocation takes together.
 pub(super) const LANES: u64 = 4;
@@ -36,11 +35,7 @@ pub(super) fn split(l: &Loop) -> Option<Loop> {
             at.strides.extend([stride * LANES as i64, stride]);
         }
     };
-    for inst in &mut l.body.insts {
-        if let Inst::Index { at, .. } | Inst::Load { access: Access { at, .. }, .. } = inst {
-            split(at);
-        }
-    }
+    l.body.insts.iter_mut().filter_map(Inst::affine_mut).for_each(split);
     l.stores.iter_mut().for_each(|store| split(&mut store.access.at));
     Some(l)
 }
@@ -75,10 +70,11 @@ impl Together {
                 && access.gathered.iter().all(|&(val, stride)| whole(stride) && known(val));
             fits && header.by_four(access.arg)
         };
-        let loads = l.body.insts.iter().map(|inst| match inst {
-            Inst::Load { access, guard } => guard.is_none_or(known) && reach(access),
-            _ => false,
-        });
+        let loads = l
+            .body
+            .insts
+            .iter()
+            .map(|inst| inst.access().is_some_and(|access| inst.uses().all(known) && reach(access)));
         let loads = loads.collect();
         let stores = l.stores.iter().zip(packs);
         let stores = stores.map(|(store, pack)| *pack == Pack::Words && reach(&store.access)).collect();
@@ -97,12 +93,7 @@ pub(super) fn first(access: &Access) -> Access {
 
 /// Opens the loop over four neighbours, `name`. Drivers unroll it if it is short.
 pub(super) fn open(t: &mut Text, name: &str, l: &Loop) {
-    let heavy = |inst: &&Inst| match inst {
-        Inst::Call { f, .. } => f.cost() == Cost::Series,
-        Inst::Bounded { .. } => true,
-        _ => false,
-    };
-    let cost = l.body.insts.len() + HEAVY * l.body.insts.iter().filter(heavy).count();
+    let cost = l.body.insts.len() + HEAVY * l.body.insts.iter().filter(|inst| is_heavy(inst)).count();
     if cost <= UNROLLED {
         t.line(format!("for (var {name} = 0u; {name} < {LANES}u; {name}++) {{"));
     } else {

@@ -3,8 +3,7 @@
 //! Everything here turns kernels into kernels: values are cut out and kept in scratch buffers, long reductions
 //! become two, stores are dealt to several parts. What a part computes is still plain kernel data.
 
-use super::header::bodies;
-use super::values::{Values, operands};
+use super::values::Values;
 use sx_artifact::code::Buffer;
 use sx_artifact::code::wgpu::Limits;
 use sx_artifact::dtype::DType;
@@ -32,9 +31,18 @@ pub(super) struct Parts {
 
 /// Divides a kernel. One that fits is one part.
 pub(super) fn split(kernel: &Kernel, limits: &Limits) -> Result<Parts, String> {
-    for arg in &kernel.args {
-        if arg.len >= u32::MAX as u64 - (1 << 23) {
-            return Err(format!("an argument of {} elements is more than a shader can count", arg.len));
+    // Shaders count in 32 bits, and a grid strides a little beyond the end.
+    const MOST: u64 = u32::MAX as u64 - (1 << 23);
+    let count = |sizes: &[u64]| sizes.iter().fold(1u64, |all, &size| all.saturating_mul(size));
+    let words = |arg: &Arg| buffer_bytes(arg.dtype, arg.len) / 4;
+    if let Some(Arg { dtype, len, .. }) = kernel.args.iter().find(|arg| arg.len.max(words(arg)) >= MOST) {
+        return Err(format!("a tensor of {len} {dtype} elements is more than a shader can count"));
+    }
+    // Operands of products are counted through by rows and by terms, never all at once.
+    for section in kernel.sections().iter().filter(|section| section.result.is_none()) {
+        let (rows, along) = section.sizes.split_at(section.rows());
+        if let Some(points) = [count(rows), count(along)].into_iter().find(|&points| points >= MOST) {
+            return Err(format!("{points} elements are more than a shader can count"));
         }
     }
     let buffers = (0..kernel.args.len() as u32).map(Buffer::Arg).collect();
@@ -74,10 +82,12 @@ impl Part {
     fn bindings(&self) -> usize {
         let windows =
             |arg: &Arg| buffer_bytes(arg.dtype, arg.len).div_ceil(self.limits.binding_bytes) as usize;
-        let traps = bodies(&self.kernel.kind)
-            .iter()
-            .any(|insts| insts.iter().any(|inst| matches!(inst, Inst::Bounded { trap: Some(_), .. })));
-        self.kernel.args.iter().map(windows).sum::<usize>() + traps as usize
+        self.kernel.args.iter().map(windows).sum::<usize>() + usize::from(traps(&self.kernel))
+    }
+
+    /// Whether float operations must stay as they are written: in maps and reductions.
+    pub(super) fn is_exact(&self) -> bool {
+        matches!(self.kernel.kind, KernelKind::Loop(_))
     }
 
     fn with(&self, kind: KernelKind) -> Part {
@@ -131,61 +141,28 @@ impl Part {
     }
 }
 
-fn each_access(work: &mut KernelKind, visit: &mut dyn FnMut(&mut Access)) {
-    let (bodies, stores): (Vec<&mut Body>, &mut Vec<Store>) = match work {
-        KernelKind::Loop(l) => (vec![&mut l.body], &mut l.stores),
-        KernelKind::Contraction(c) => {
-            (vec![&mut c.lhs.body, &mut c.rhs.body, &mut c.epilogue], &mut c.stores)
-        }
-        KernelKind::Attention(a) => (
-            vec![&mut a.query.body, &mut a.key.body, &mut a.value.body, &mut a.score.body, &mut a.epilogue],
-            &mut a.stores,
-        ),
-    };
-    for inst in bodies.into_iter().flat_map(|body| &mut body.insts) {
-        if let Inst::Load { access, .. } = inst {
-            visit(access);
-        }
-    }
-    stores.iter_mut().for_each(|store| visit(&mut store.access));
+/// Whether a kernel can trap.
+pub(super) fn traps(kernel: &Kernel) -> bool {
+    kernel.sections().iter().any(|section| section.body.insts.iter().any(Inst::traps))
 }
 
-/// Renames the values an instruction uses.
-pub(super) fn renamed(mut inst: Inst, name: &dyn Fn(Val) -> Val) -> Inst {
-    match &mut inst {
-        Inst::Const(_) | Inst::Index { .. } | Inst::Acc { .. } => {}
-        Inst::Load { access, guard } => {
-            access.gathered.iter_mut().for_each(|(val, _)| *val = name(*val));
-            if let Some(guard) = guard {
-                *guard = name(*guard);
-            }
-        }
-        Inst::Call { args, .. } => args.iter_mut().for_each(|val| *val = name(*val)),
-        Inst::Convert { x, .. } | Inst::RoundBf16 { x } | Inst::Bounded { x, .. } | Inst::Fold { x, .. } => {
-            *x = name(*x);
-        }
+fn each_access(kind: &mut KernelKind, visit: &mut dyn FnMut(&mut Access)) {
+    for body in kind.bodies_mut() {
+        body.insts.iter_mut().filter_map(Inst::access_mut).for_each(&mut *visit);
     }
-    inst
+    kind.stores_mut().iter_mut().for_each(|store| visit(&mut store.access));
 }
 
-/// Keeps of a body what `roots` need, and renames them.
+/// Keeps of a body what `roots` need, and renames them. What another part stores traps there.
 fn sweep(body: &mut Body, roots: &mut [&mut Val]) {
     let mut wanted = vec![false; body.insts.len()];
     roots.iter().for_each(|root| wanted[root.0 as usize] = true);
-    for i in (0..wanted.len()).rev().collect::<Vec<_>>() {
+    for i in (0..wanted.len()).rev() {
         if wanted[i] {
-            operands(&body.insts[i]).iter().for_each(|val| wanted[val.0 as usize] = true);
+            body.insts[i].uses().for_each(|val| wanted[val.0 as usize] = true);
         }
     }
-    let mut names = vec![Val(0); wanted.len()];
-    let mut kept = vec![];
-    for (i, inst) in std::mem::take(&mut body.insts).into_iter().enumerate() {
-        if wanted[i] {
-            names[i] = Val(kept.len() as u32);
-            kept.push(renamed(inst, &|val| names[val.0 as usize]));
-        }
-    }
-    body.insts = kept;
+    let names = body.retain(&wanted);
     roots.iter_mut().for_each(|root| **root = names[root.0 as usize]);
 }
 
@@ -211,7 +188,7 @@ impl Parts {
 
     fn add_loop(&mut self, mut part: Part, mut l: Loop) -> Result<(), String> {
         if super::split_reduction::is_long(&l) {
-            while let Some(fold) = l.body.insts.iter().position(|inst| matches!(inst, Inst::Fold { .. })) {
+            while let Some(fold) = l.body.insts.iter().position(Inst::is_fold) {
                 let (first, rest) = self.cut(&part, &l, Val(fold as u32));
                 self.add_long_fold(first)?;
                 part = rest.trimmed();
@@ -224,7 +201,7 @@ impl Parts {
         if !part.fits() {
             return self.add_wide(part, l);
         }
-        let folds = l.body.insts.iter().any(|inst| matches!(inst, Inst::Fold { .. }));
+        let folds = l.body.insts.iter().any(Inst::is_fold);
         if folds || l.along.is_empty() {
             self.parts.push(part);
             return Ok(());
@@ -248,11 +225,8 @@ impl Parts {
             let mut map = Loop { dims: l.dims.clone(), along: vec![], body: l.body.clone(), stores: once };
             map.stores.iter_mut().for_each(|store| store.access.at.strides.truncate(rows));
             sweep(&mut map.body, &mut map.stores.iter_mut().map(|s| &mut s.value).collect::<Vec<_>>());
-            for inst in &mut map.body.insts {
-                if let Inst::Index { at, .. } | Inst::Load { access: Access { at, .. }, .. } = inst {
-                    at.strides.truncate(rows);
-                }
-            }
+            let all = map.body.insts.iter_mut().filter_map(Inst::affine_mut);
+            all.for_each(|at| at.strides.truncate(rows));
             self.add(part.with(KernelKind::Loop(map)))?;
         }
         Ok(())
@@ -304,7 +278,7 @@ impl Parts {
         let mut second = part;
         let arg = second.arg(source, dtype, len, Mode::Read);
         let mut whole = chunked.second;
-        if let Inst::Load { access, .. } = &mut whole.body.insts[0] {
+        if let Some(access) = whole.body.insts[0].access_mut() {
             access.arg = arg;
         }
         second.kernel.kind = KernelKind::Loop(whole);
@@ -368,8 +342,7 @@ impl Parts {
             }
             let probe = probe.trimmed();
             let reads = probe.kernel.args.len() - 1;
-            let plain =
-                matches!(l.body.insts[i], Inst::Load { ref access, .. } if access.gathered.is_empty());
+            let plain = l.body.insts[i].access().is_some_and(|access| access.gathered.is_empty());
             if probe.fits() && reads >= 2 && !plain && val != l.stores[0].value {
                 best = best.filter(|(_, most)| *most >= reads).or(Some((val, reads)));
             }
@@ -380,7 +353,7 @@ impl Parts {
     /// A matrix product with too many buffers: the epilogue becomes a map, then the operands do.
     fn add_contract(&mut self, part: Part, mut c: Contraction) -> Result<(), String> {
         let bare = c.stores.len() == 1
-            && matches!(c.epilogue.insts[..], [Inst::Acc { .. }])
+            && matches!(&c.epilogue.insts[..], [inst] if inst.is_acc())
             && matches!(part.buffers[c.stores[0].access.arg as usize], Buffer::Scratch(_));
         if !bare {
             let sizes: Vec<u64> = c.batch.iter().chain(&c.m).chain(&c.n).copied().collect();
@@ -440,7 +413,7 @@ impl Parts {
         let mut map = part.clone();
         let arg = map.arg(source, kept_as(reg), len, Mode::Read);
         let mut body = epilogue.clone();
-        for inst in body.insts.iter_mut().filter(|inst| matches!(inst, Inst::Acc { .. })) {
+        for inst in body.insts.iter_mut().filter(|inst| inst.is_acc()) {
             *inst = Inst::Load { access: Access { arg, ..access.clone() }, guard: None };
         }
         let l = Loop { dims: sizes.to_vec(), along: vec![], body, stores: stores.to_vec() };

@@ -1,6 +1,5 @@
 //! Few long rows: a fold over one is divided into chunks, so that many invocations work on it.
 
-use super::split_bindings::renamed;
 use super::values::Values;
 use sx_artifact::kernel::{Access, Affine, Arg, Body, Const, FoldOp, Inst, Loop, ScalarType, Store, Val};
 use sx_artifact::scalar::ScalarFn;
@@ -68,8 +67,8 @@ pub(super) fn chunk(l: &Loop, args: &[Arg]) -> Chunked {
     });
     let mut names: Vec<Val> = vec![];
     for original in &l.body.insts[..=x.0 as usize] {
-        let mut inst = renamed(original.clone(), &|val| names[val.0 as usize]);
-        if let Inst::Index { at, .. } | Inst::Load { access: Access { at, .. }, .. } = &mut inst {
+        let mut inst = original.clone().renamed(|val| names[val.0 as usize]);
+        if let Some(at) = inst.affine_mut() {
             *at = spread(at);
         }
         if let Some(inside) = inside {

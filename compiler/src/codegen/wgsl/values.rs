@@ -1,7 +1,7 @@
 //! What is known of a body's values before it is spelled: types, ranges, what depends on what.
 
-use sx_artifact::kernel::{Access, Affine, Arg, Body, Const, FoldOp, Inst, ScalarType, Val};
-use sx_artifact::scalar::ScalarFn;
+use sx_artifact::kernel::{Affine, Arg, Body, Const, FoldOp, Inst, ScalarType, Val};
+use sx_artifact::scalar::{Cost, ScalarFn};
 
 /// The form a value has in WGSL. An i64 that provably fits 32 bits is an `I32`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -63,16 +63,15 @@ impl<'a> Values<'a> {
         let mut values = Values { insts: &body.insts, regs: vec![], ranges: vec![], depends: vec![] };
         let folded: u64 = sizes[along..].iter().product();
         for inst in &body.insts {
-            let reg = values.reg_of(inst, args);
+            let reg = inst.reg(args, &values.regs).expect("a validated body names only what is there");
             values.regs.push(reg);
             let range = values.range_of(inst, reg, sizes, folded);
             values.ranges.push(if within(range, full(reg)) { range } else { full(reg) });
-            let mut depends =
-                operands(inst).iter().fold(0, |bits, val| bits | values.depends[val.0 as usize]);
-            if let Some(at) = affine(inst) {
+            let mut depends = inst.uses().fold(0, |bits, val| bits | values.depends[val.0 as usize]);
+            if let Some(at) = inst.affine() {
                 depends |= coordinates(at, sizes);
             }
-            if matches!(inst, Inst::Fold { .. }) {
+            if inst.is_fold() {
                 depends &= (1 << along) - 1;
             }
             values.depends.push(depends);
@@ -107,8 +106,8 @@ impl<'a> Values<'a> {
             wanted[root.0 as usize] = true;
         }
         for i in (0..self.insts.len()).rev() {
-            if wanted[i] && (through || !matches!(self.insts[i], Inst::Fold { .. })) {
-                for val in operands(&self.insts[i]) {
+            if wanted[i] && (through || !self.insts[i].is_fold()) {
+                for val in self.insts[i].uses() {
                     wanted[val.0 as usize] = true;
                 }
             }
@@ -116,20 +115,11 @@ impl<'a> Values<'a> {
         wanted
     }
 
-    fn reg_of(&self, inst: &Inst, args: &[Arg]) -> ScalarType {
-        match inst {
-            Inst::Const(Const::F32(_)) | Inst::RoundBf16 { .. } => ScalarType::F32,
-            Inst::Const(Const::I32(_)) => ScalarType::I32,
-            Inst::Const(Const::I64(_)) => ScalarType::I64,
-            Inst::Const(Const::Bool(_)) => ScalarType::Bool,
-            Inst::Index { reg, .. } | Inst::Acc { reg } => *reg,
-            Inst::Load { access, .. } => ScalarType::of(args[access.arg as usize].dtype),
-            Inst::Call { f, args } => {
-                let regs: Vec<ScalarType> = args.iter().map(|&arg| self.reg(arg)).collect();
-                f.gives(&regs).expect("a validated call has its arguments")
-            }
-            Inst::Convert { to, .. } => *to,
-            Inst::Bounded { x, .. } | Inst::Fold { x, .. } => self.reg(*x),
+    /// How a fold combines and what it reduces, if the value is one.
+    pub(super) fn fold(&self, val: Val) -> Option<(FoldOp, Val)> {
+        match self.insts[val.0 as usize] {
+            Inst::Fold { op, x } => Some((op, x)),
+            _ => None,
         }
     }
 
@@ -188,24 +178,18 @@ fn call_range(f: ScalarFn, args: &[Range]) -> Option<Range> {
     }
 }
 
-/// The values an instruction uses.
-pub(super) fn operands(inst: &Inst) -> Vec<Val> {
+/// Whether an instruction calls a long function of the library.
+pub(super) fn is_heavy(inst: &Inst) -> bool {
     match inst {
-        Inst::Const(_) | Inst::Index { .. } | Inst::Acc { .. } => vec![],
-        Inst::Load { access, guard } => access.gathered.iter().map(|(val, _)| *val).chain(*guard).collect(),
-        Inst::Call { args, .. } => args.clone(),
-        Inst::Convert { x, .. } | Inst::RoundBf16 { x } | Inst::Bounded { x, .. } | Inst::Fold { x, .. } => {
-            vec![*x]
-        }
-    }
-}
-
-/// The affine part of an instruction that reads coordinates.
-pub(super) fn affine(inst: &Inst) -> Option<&Affine> {
-    match inst {
-        Inst::Index { at, .. } => Some(at),
-        Inst::Load { access: Access { at, .. }, .. } => Some(at),
-        _ => None,
+        Inst::Call { f, .. } => f.cost() == Cost::Series,
+        Inst::Bounded { .. } => true,
+        Inst::Const(_)
+        | Inst::Index { .. }
+        | Inst::Load { .. }
+        | Inst::Acc { .. }
+        | Inst::Convert { .. }
+        | Inst::RoundBf16 { .. }
+        | Inst::Fold { .. } => false,
     }
 }
 

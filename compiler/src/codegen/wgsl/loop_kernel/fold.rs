@@ -6,7 +6,7 @@ use crate::codegen::wgsl::lanes;
 use crate::codegen::wgsl::scalar;
 use crate::codegen::wgsl::text::Text;
 use crate::codegen::wgsl::values::Repr;
-use sx_artifact::kernel::{FoldOp, Inst, Val};
+use sx_artifact::kernel::{FoldOp, Val};
 
 impl Rows<'_> {
     pub(super) fn fold_reprs(&self) -> Vec<Repr> {
@@ -20,11 +20,10 @@ impl Rows<'_> {
     /// The folds that stores need, those of one rank or all.
     pub(super) fn folds(&self, rank: Option<u32>) -> Vec<(Val, FoldOp, Val)> {
         let wanted = self.values.cone(self.l.stores.iter().map(|store| store.value), true);
-        let of = |i: usize| match self.values.insts[i] {
-            Inst::Fold { op, x } if wanted[i] && rank.is_none_or(|rank| self.ranks[i] == rank) => {
-                Some((Val(i as u32), op, x))
-            }
-            _ => None,
+        let of = |i: usize| {
+            let val = Val(i as u32);
+            let (op, x) = self.values.fold(val)?;
+            (wanted[i] && rank.is_none_or(|rank| self.ranks[i] == rank)).then_some((val, op, x))
         };
         (0..wanted.len()).filter_map(of).collect()
     }

@@ -9,8 +9,8 @@ use crate::codegen::wgsl::header::{Header, Pack, pack};
 use crate::codegen::wgsl::lanes::Together;
 use crate::codegen::wgsl::split_bindings::Part;
 use crate::codegen::wgsl::text::Text;
-use crate::codegen::wgsl::values::{Values, operands};
-use sx_artifact::kernel::{Inst, Loop, Store};
+use crate::codegen::wgsl::values::Values;
+use sx_artifact::kernel::{Loop, Store};
 
 /// Opens the loop over the elements of a unit, and gives how many blocks were opened.
 fn open_unit(t: &mut Text, header: &Header<'_>, packs: &[Pack], each: u32, name: &str, count: u64) -> usize {
@@ -80,8 +80,8 @@ impl<'a> Rows<'a> {
         let together = split.then(|| Together::new(l, &values, &mut header, &packs, inner));
         let mut ranks: Vec<u32> = vec![];
         for inst in &l.body.insts {
-            let most = operands(inst).iter().map(|val| ranks[val.0 as usize]).max().unwrap_or(0);
-            ranks.push(most + matches!(inst, Inst::Fold { .. }) as u32);
+            let most = inst.uses().map(|val| ranks[val.0 as usize]).max().unwrap_or(0);
+            ranks.push(most + u32::from(inst.is_fold()));
         }
         Ok(Rows { part, l, values, header, once, each, ranks, length, workgroup, shared, together })
     }
