@@ -14,6 +14,8 @@ pub mod error;
 pub mod mapped;
 pub mod memory;
 #[cfg(feature = "tensors")]
+pub mod suggest;
+#[cfg(feature = "tensors")]
 pub mod tensors;
 
 pub use error::FileError;

@@ -63,6 +63,11 @@
 //!
 //! Read in this order: [`error`], [`model`], [`session`], [`cost`], [`device`].
 
+/// The page about embedding, whose programs are compiled with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/embedding.md")]
+pub struct Embedding;
+
 pub mod cost;
 pub mod device;
 pub mod error;

@@ -1,16 +1,15 @@
 //! `sxc eval`: a graph run on the reference interpreter.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 
 use sx_artifact::tensor::{Data, Tensor};
-use sx_files::tensors::{self, Rounding, Value, Want, json, print};
+use sx_files::tensors::{Rounding, Want, call, json, print};
 
 use super::args::Eval;
 use super::check::{self, Loaded};
 use super::{Exit, Failure, Terminal};
-use crate::diag::{Sources, suggest};
+use crate::diag::Sources;
 use crate::driver;
 use crate::eval::Module;
 use crate::ir::{Graph, NodeId, Op, Type};
@@ -24,6 +23,8 @@ pub(super) fn run(args: &Eval, terminal: &Terminal) -> Result<Exit, Failure> {
     let graph = chosen(&module)?;
     let weights = check::weights(&module, &args.weights, &sources, terminal)?;
     has_memory(graph)?;
+    let names: Vec<&str> = graph.outputs.iter().map(|output| output.name.as_str()).collect();
+    let saves = call::saves(&args.outputs, &names).map_err(mistake)?;
     let inputs = inputs(graph, args)?;
     let feed = |op: &Op| match op {
         Op::Input(input) => inputs.get(&input.name).cloned(),
@@ -38,8 +39,12 @@ pub(super) fn run(args: &Eval, terminal: &Terminal) -> Result<Exit, Failure> {
         .zip(&outputs)
         .map(|(output, tensor)| (output.name.as_str(), &**tensor))
         .collect();
-    save(&args.outputs, &named)?;
-    show(&graph.name, &named, args, terminal)?;
+    for save in &saves {
+        save.write(&named).map_err(|error| Failure::new(Exit::Fault, error.to_string()))?;
+        terminal.note(&format!("wrote {}", save.path.display()));
+    }
+    let printed = named.into_iter().filter(|(name, _)| !saves.iter().any(|save| save.has(name)));
+    show(&graph.name, printed.collect(), args, terminal)?;
     Ok(Exit::Done)
 }
 
@@ -68,85 +73,34 @@ fn chosen(module: &Module) -> Result<&Graph, Failure> {
 
 /// The tensors that `--inputs` and `--input` give, for every input of the graph.
 fn inputs(graph: &Graph, args: &Eval) -> Result<BTreeMap<String, Arc<Tensor>>, Failure> {
-    let rounding = if args.round_inputs { Rounding::Round } else { Rounding::Refuse };
-    let wanted: BTreeMap<&str, &Type> = graph
-        .inputs
-        .iter()
-        .map(|id| graph.node(*id))
+    let nodes = graph.inputs.iter().map(|id| graph.node(*id));
+    let taken: Vec<_> = nodes
         .filter_map(|node| match &node.op {
-            Op::Input(input) => Some((input.name.as_str(), &node.results[0])),
+            Op::Input(input) => Some((&*input.name, &node.results[0])),
             _ => None,
         })
+        .map(|(name, ty)| (name, ty, ty.shape(), names::check(ty)))
         .collect();
-    let mut given: BTreeMap<String, Value> = BTreeMap::new();
-    let mut unused = Vec::new();
-    if let Some(path) = &args.inputs {
-        // A file may serve several graphs: what this one does not take is left alone, as `sxrun` does.
-        let names = tensors::names(path).map_err(fault)?;
-        for name in names {
-            if !wanted.contains_key(name.as_str()) {
-                unused.push(name);
-                continue;
-            }
-            let value = Value::File { path: path.clone(), key: Some(name.clone()) };
-            given.insert(name, value);
-        }
-    }
-    let mut named = Vec::new();
-    for text in &args.input {
-        let (name, value) = text.split_once('=').ok_or_else(|| {
-            let failure = Failure::new(Exit::Usage, format!("`--input {text}` has no value"));
-            failure.help("write `--input NAME=VALUE`, such as `--input x=random`")
-        })?;
-        known(name, &wanted)?;
-        if named.contains(&name) {
-            let failure = Failure::new(Exit::Fault, format!("the input `{name}` is given twice"));
-            return Err(failure.help("leave one out"));
-        }
-        named.push(name);
-        given.insert(name.to_owned(), Value::parse(value).map_err(fault)?);
-    }
-    let missing: Vec<String> = wanted
-        .iter()
-        .filter(|(name, _)| !given.contains_key(**name))
-        .map(|(name, ty)| {
-            let domain = ty.domain.shown(&ty.dims, &[]).map_or(String::new(), |domain| format!(" {domain}"));
-            let near = suggest::nearest_key(name, unused.iter().map(String::as_str));
-            let near = near.map_or(String::new(), |key| format!(" (the file has `{key}`)"));
-            format!("`{name}` {ty}{domain}{near}")
-        })
-        .collect();
-    if !missing.is_empty() {
-        let failure = Failure::new(Exit::Fault, format!("inputs without a value: {}", missing.join(", ")));
-        return Err(match unused.as_slice() {
-            [] => failure.help("give each by `--input NAME=VALUE`, or all by `--inputs FILE.npz`"),
-            unused => {
-                let names = suggest::some_of(unused.iter().map(String::as_str));
-                failure.help(format!("the file's {names} are no inputs: give them the names of inputs, or each input by `--input NAME=VALUE`"))
-            }
-        });
-    }
-    let load = |(name, value): (String, Value)| {
-        let ty = wanted[name.as_str()];
-        let (shape, values) = (ty.shape(), names::check(ty));
-        let want = Want { name: &name, dtype: ty.dtype, shape: &shape, check: values.as_ref() };
-        let tensor = value.load(&want, rounding).map_err(fault)?;
-        Ok((name, Arc::new(tensor)))
-    };
-    given.into_iter().map(load).collect()
+    let ports = taken.iter().map(|(name, ty, shape, values)| call::Port {
+        want: Want { name, dtype: ty.dtype, shape, check: values.as_ref() },
+        described: described(name, ty),
+    });
+    let ports: Vec<call::Port<'_>> = ports.collect();
+    let rounding = if args.round_inputs { Rounding::Round } else { Rounding::Refuse };
+    let given = call::Given { values: &args.input, file: args.inputs.as_deref(), rounding, otherwise: None };
+    let loaded = call::inputs(&ports, &given).map_err(mistake)?;
+    Ok(loaded.into_iter().map(|(name, tensor)| (name, Arc::new(tensor))).collect())
 }
 
-fn known(name: &str, wanted: &BTreeMap<&str, &Type>) -> Result<(), Failure> {
-    if wanted.contains_key(name) {
-        return Ok(());
-    }
-    let failure = Failure::new(Exit::Fault, format!("the graph has no input `{name}`"));
-    let all: Vec<String> = wanted.keys().map(|name| format!("`{name}`")).collect();
-    Err(match suggest::nearest(name, wanted.keys().copied()) {
-        Some(near) => failure.help(format!("did you mean `{near}`?")),
-        None if all.is_empty() => failure.help("it takes no inputs"),
-        None => failure.help(format!("its inputs are {}", all.join(", "))),
-    })
+/// An input with its type and domain.
+fn described(name: &str, ty: &Type) -> String {
+    let domain = ty.domain.shown(&ty.dims, &[]).map_or(String::new(), |domain| format!(" {domain}"));
+    format!("`{name}` {ty}{domain}")
+}
+
+fn mistake(call::Mistake { usage, message, help }: call::Mistake) -> Failure {
+    let failure = Failure::new(if usage { Exit::Usage } else { Exit::Fault }, message);
+    if help.is_empty() { failure } else { failure.help(help) }
 }
 
 /// A single call is the first: step and microbatch are 0.
@@ -170,38 +124,10 @@ fn trapped(graph: &Graph, node: NodeId, trap: &Trap, sources: &Sources) -> Failu
     Failure::new(Exit::Fault, message).help(format!("indices go from 0 to {}", trap.size.saturating_sub(1)))
 }
 
-/// `FILE.npz` takes all outputs, `NAME=FILE.npy` one.
-fn save(files: &[String], outputs: &[(&str, &Tensor)]) -> Result<(), Failure> {
-    for file in files {
-        let one = file.split_once('=').and_then(|(name, path)| {
-            outputs.iter().find(|(output, _)| *output == name).map(|output| (output, path))
-        });
-        match (one, file.split_once('=')) {
-            (Some((output, path)), _) => tensors::save(Path::new(path), &[*output]).map_err(fault)?,
-            (None, Some((name, path))) if !Path::new(file).exists() && !name.contains('/') => {
-                let failure =
-                    Failure::new(Exit::Fault, format!("the graph has no output `{name}` for `{path}`"));
-                let all: Vec<String> = outputs.iter().map(|(name, _)| format!("`{name}`")).collect();
-                return Err(failure.help(format!("its outputs are {}", all.join(", "))));
-            }
-            _ => tensors::save(Path::new(file), outputs).map_err(fault)?,
-        }
-    }
-    Ok(())
-}
-
-fn show(graph: &str, outputs: &[(&str, &Tensor)], args: &Eval, terminal: &Terminal) -> Result<(), Failure> {
+fn show(graph: &str, printed: Vec<(&str, &Tensor)>, args: &Eval, terminal: &Terminal) -> Result<(), Failure> {
     if args.json {
-        return terminal.document(&json::Outputs { graph, device: "reference", outputs: outputs.to_vec() });
+        return terminal.document(&json::Outputs { graph, device: "reference", outputs: printed });
     }
-    if args.outputs.is_empty() {
-        for (name, tensor) in outputs {
-            terminal.result(&format!("{}\n", print::tensor(name, tensor)))?;
-        }
-    }
-    Ok(())
-}
-
-fn fault(error: tensors::Error) -> Failure {
-    Failure::new(Exit::Fault, error.to_string())
+    let print = |(name, tensor)| terminal.result(&format!("{}\n", print::tensor(name, tensor)));
+    printed.into_iter().try_for_each(print)
 }

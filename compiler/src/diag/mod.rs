@@ -4,10 +4,10 @@ pub mod code;
 pub mod json;
 pub mod render;
 pub mod source;
-pub mod suggest;
 
 pub use code::Code;
 pub use source::{FileId, Sources, Span};
+pub use sx_files::suggest;
 
 use std::collections::HashSet;
 

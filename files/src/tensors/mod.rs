@@ -4,6 +4,7 @@
 //! or says why not. [`save`] writes outputs. One set of conversion rules holds for every source: floats are
 //! never made from integers, nothing is rounded unasked, and what does not fit is refused with its position.
 
+pub mod call;
 pub mod error;
 pub mod json;
 mod literal;
@@ -67,7 +68,7 @@ pub fn names(path: &Path) -> Result<Vec<String>, Error> {
 fn from_file(path: &Path, key: Option<&str>, want: &Want<'_>, rounding: Rounding) -> Result<Tensor, Error> {
     let owner = mapped::map(path).map_err(Error::io("read", path))?;
     let bytes = (*owner).as_ref();
-    let npy = |bytes: &[u8]| npy::parse(bytes).and_then(|raw| Ok(raw.convert(want, rounding)));
+    let npy = |bytes: &[u8]| npy::parse(bytes).map(|raw| raw.convert(want, rounding));
     match (kind(path)?, key) {
         (Kind::Npy, None) => npy(bytes).map_err(|what| Error::file(path, what))?,
         (Kind::Npy, Some(_)) => Err(Error::file(path, "a `.npy` file holds one tensor without a name")),
@@ -107,9 +108,10 @@ pub fn save(path: &Path, tensors: &[(&str, &Tensor)]) -> Result<(), Error> {
             let file = npy::Encoded::new(tensor);
             atomic::write(path, file.len(), |out| file.emit(out)).map_err(io())
         }
-        (Kind::Npy, _) => {
-            let what = format!("a `.npy` file holds one tensor and there are {}; use `.npz`", tensors.len());
-            Err(Error::file(path, what))
-        }
+        (Kind::Npy, _) => Err(one_only(path, tensors.len())),
     }
+}
+
+fn one_only(path: &Path, count: usize) -> Error {
+    Error::file(path, format!("a `.npy` file holds one tensor and there are {count}; use `.npz`"))
 }

@@ -1,10 +1,12 @@
 //! `sxrun bench`: how fast a graph starts and runs, and how near that comes to what the device can do.
 
-use super::calls::{Inputs, Otherwise, Target};
+use super::calls::{Inputs, Target};
 use super::ceiling::{self, Ceiling};
 use super::{Failure, Terminal, json};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value as Json, json};
 use std::time::{Duration, Instant};
+use sx_artifact::program::Step;
+use sx_files::tensors::Value;
 use sx_runtime::cost::{self, Cost};
 use sx_runtime::device::{self, Context};
 use sx_runtime::{Outputs, Session, Tensor};
@@ -42,6 +44,8 @@ struct Measured {
     cost: Cost,
     /// What the device can do.
     ceiling: Ceiling,
+    /// The kernel of each launch, and its time in nanoseconds: the least of several calls.
+    launches: Vec<(String, u64)>,
 }
 
 pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<(), Failure> {
@@ -49,7 +53,7 @@ pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<(), Failure> {
     let model = args.target.model()?;
     let open = start.elapsed();
     let graph = model.graph(args.target.graph.as_deref())?;
-    let inputs = args.inputs.load(&graph.inputs, Otherwise::Random)?;
+    let inputs = args.inputs.load(&graph.inputs, Some(Value::Random { seed: 0 }))?;
     let inputs: Vec<(&str, &Tensor)> = inputs.iter().map(|(name, tensor)| (name.as_str(), tensor)).collect();
     let start = Instant::now();
     let selected = device::select_for(&args.target.device, &model, &graph.name)?;
@@ -74,10 +78,37 @@ pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<(), Failure> {
         ],
         warm: warm(args.runs, &mut session, &inputs)?,
         cost: cost::of(session.program()),
+        launches: launches(&mut session, &inputs)?,
         ceiling: ceiling::measure(&selected)?,
     };
     let text = if args.json { json::document(&measured.as_json()) } else { measured.as_text() };
     terminal.result(&text)
+}
+
+/// Each launch of a call with its least time.
+fn launches(session: &mut Session, inputs: &[(&str, &Tensor)]) -> Result<Vec<(String, u64)>, Failure> {
+    /// Calls that are timed launch by launch.
+    const CALLS: usize = 5;
+    let mut least = session.profile(inputs)?;
+    for _ in 1..CALLS {
+        let times = session.profile(inputs)?;
+        least.iter_mut().zip(times).for_each(|(least, time)| *least = (*least).min(time));
+    }
+    let program = session.program();
+    let mut names = Vec::new();
+    kernels(&program.steps, &mut |kernel| names.push(program.kernels[kernel as usize].name.clone()));
+    Ok(names.into_iter().zip(least).collect())
+}
+
+/// Calls `see` with the kernel of each launch in `steps`, in order.
+fn kernels(steps: &[Step], see: &mut impl FnMut(u32)) {
+    for step in steps {
+        match step {
+            Step::Launch(launch) => see(launch.kernel),
+            Step::Copy { .. } => {}
+            Step::Loop { body, .. } => kernels(body, see),
+        }
+    }
 }
 
 /// Seconds of warm runs, rising.
@@ -139,11 +170,17 @@ impl Measured {
         };
         lines.push(rate(flops, "GFLOP/s", self.ceiling.flops, self.ceiling.by));
         lines.push(rate(bytes, "GB/s", self.ceiling.bytes, "copy"));
+        let all: u64 = self.launches.iter().map(|(_, time)| time).sum::<u64>().max(1);
+        lines.push("launches, each timed alone".to_owned());
+        lines.extend(self.launches.iter().map(|(kernel, time)| {
+            let share = 100.0 * *time as f64 / all as f64;
+            format!("  {:>12.3} us {share:>4.0} %  {kernel}", *time as f64 / 1e3)
+        }));
         lines.join("\n") + "\n"
     }
 
-    fn as_json(&self) -> Value {
-        let parts: Map<String, Value> =
+    fn as_json(&self) -> Json {
+        let parts: Map<String, Json> =
             self.cold.iter().map(|(name, time)| ((*name).to_owned(), json!(time.as_secs_f64()))).collect();
         let Ceiling { flops, by, bytes } = self.ceiling;
         json!({
@@ -158,6 +195,9 @@ impl Measured {
                 "p90": self.quantile(0.9),
             },
             "call": { "flops": self.cost.flops, "bytes": self.cost.bytes, "launches": self.cost.launches },
+            "kernels": self.launches.iter().map(|(kernel, time)| {
+                json!({ "kernel": kernel, "seconds": *time as f64 / 1e9 })
+            }).collect::<Vec<_>>(),
             "ceiling": { "flops-per-second": flops, "by": by, "bytes-per-second": bytes },
         })
     }

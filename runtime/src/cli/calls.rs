@@ -1,9 +1,9 @@
 //! What `run` and `bench` share: the options that name a model, a device and inputs.
 
 use super::Failure;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use sx_artifact::manifest::Port;
-use sx_files::tensors::{self, Rounding, Value};
+use sx_files::tensors::{Rounding, Value, call};
 use sx_runtime::session::{described, want};
 use sx_runtime::{Error, Model, Tensor};
 
@@ -23,9 +23,23 @@ pub(super) struct Target {
 }
 
 impl Target {
-    pub(super) fn model(&self) -> Result<Model, Error> {
-        Model::open_with_weights(&self.file, self.weights.as_deref())
+    pub(super) fn model(&self) -> Result<Model, Failure> {
+        open(&self.file, self.weights.as_deref())
     }
+}
+
+/// Opens an artifact. A program is not one yet.
+pub(super) fn open(file: &Path, weights: Option<&Path>) -> Result<Model, Failure> {
+    Model::open_with_weights(file, weights).map_err(|error| match error {
+        Error::Artifact(_) if file.extension().is_some_and(|extension| extension == "sx") => {
+            Failure::Usage(format!(
+                "`{0}` is a program, and this runs what is built of it; `sxc build {0}` makes `{1}`",
+                file.display(),
+                file.with_extension("sxa").display()
+            ))
+        }
+        error => error.into(),
+    })
 }
 
 /// Where inputs come from.
@@ -43,62 +57,17 @@ pub(super) struct Inputs {
     round_inputs: bool,
 }
 
-/// What becomes of an input that no option names.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Otherwise {
-    /// It is missing.
-    Refuse,
-    /// It is random.
-    Random,
-}
-
 impl Inputs {
-    /// A tensor for each port.
+    /// A tensor for each port; one that no option names is `otherwise`, or missing.
     pub(super) fn load(
         &self,
         ports: &[Port],
-        otherwise: Otherwise,
+        otherwise: Option<Value>,
     ) -> Result<Vec<(String, Tensor)>, Failure> {
+        let wanted: Vec<call::Port<'_>> =
+            ports.iter().map(|port| call::Port { want: want(port), described: described(port) }).collect();
         let rounding = if self.round_inputs { Rounding::Round } else { Rounding::Refuse };
-        let mut loaded = Vec::new();
-        let mut missing = Vec::new();
-        for (port, value) in ports.iter().zip(self.values(ports)?) {
-            let value =
-                value.or_else(|| (otherwise == Otherwise::Random).then_some(Value::Random { seed: 0 }));
-            match value {
-                Some(value) => loaded.push((port.name.clone(), value.load(&want(port), rounding)?)),
-                None => missing.push(described(port)),
-            }
-        }
-        if missing.is_empty() { Ok(loaded) } else { Err(Error::MissingInputs { names: missing }.into()) }
-    }
-
-    /// What is said of each port.
-    fn values(&self, ports: &[Port]) -> Result<Vec<Option<Value>>, Failure> {
-        let mut values: Vec<Option<Value>> = vec![None; ports.len()];
-        if let Some(path) = &self.by_name {
-            let names = tensors::names(path)?;
-            for (port, value) in ports.iter().zip(&mut values) {
-                if names.contains(&port.name) {
-                    *value = Some(Value::File { path: path.clone(), key: Some(port.name.clone()) });
-                }
-            }
-        }
-        let mut seen = Vec::new();
-        for text in &self.inputs {
-            let (name, value) = text.split_once('=').ok_or_else(|| {
-                Failure::Usage(format!("`--input {text}` names no value; write `--input NAME=VALUE`"))
-            })?;
-            let place = ports.iter().position(|port| port.name == name).ok_or_else(|| Error::NoInput {
-                name: name.to_owned(),
-                has: ports.iter().map(|port| port.name.clone()).collect(),
-            })?;
-            if seen.contains(&place) {
-                return Err(Error::InputTwice { name: name.to_owned() }.into());
-            }
-            seen.push(place);
-            values[place] = Some(Value::parse(value)?);
-        }
-        Ok(values)
+        let given = call::Given { values: &self.inputs, file: self.by_name.as_deref(), rounding, otherwise };
+        Ok(call::inputs(&wanted, &given)?)
     }
 }

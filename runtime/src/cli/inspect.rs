@@ -1,5 +1,6 @@
 //! `sxrun inspect`: what an artifact holds and needs.
 
+use super::calls::open;
 use super::{Failure, Terminal, json};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -25,7 +26,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<(), Failure> {
-    let model = Model::open(&args.file)?;
+    let model = open(&args.file, None)?;
     let graphs =
         model.graphs().iter().map(|graph| Inside::of(&model, graph)).collect::<Result<Vec<_>, _>>()?;
     let text = if args.json { json::document(&as_json(&model, &graphs)) } else { as_text(&model, &graphs) };

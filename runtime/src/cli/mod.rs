@@ -11,7 +11,7 @@ mod run;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
-use sx_files::tensors;
+use sx_files::tensors::{self, call};
 use sx_runtime::Error;
 
 /// Run artifacts that `sxc` has built.
@@ -126,6 +126,8 @@ enum Failure {
     Runtime(Error),
     /// A tensor cannot be read, written, or given to an input.
     Tensor(tensors::Error),
+    /// The options make no call.
+    Call(call::Mistake),
     /// The command line makes no sense.
     Usage(String),
     /// Stdout takes no more.
@@ -135,6 +137,12 @@ enum Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
         Failure::Runtime(error)
+    }
+}
+
+impl From<call::Mistake> for Failure {
+    fn from(mistake: call::Mistake) -> Failure {
+        Failure::Call(mistake)
     }
 }
 
@@ -202,6 +210,10 @@ fn report(failure: &Failure) -> ExitCode {
     let (message, status) = match failure {
         Failure::Runtime(error) => (error.to_string() + &advice(error), error.exit_status()),
         Failure::Tensor(error) => (error.to_string(), 1),
+        Failure::Call(call::Mistake { usage, message, help }) => {
+            let help = if help.is_empty() { String::new() } else { format!("; {help}") };
+            (message.clone() + &help, if *usage { 2 } else { 1 })
+        }
         Failure::Usage(message) => (message.clone(), 2),
         // Whoever read the output has seen enough (`sxrun … | head`).
         Failure::Stdout(error) if error.kind() == io::ErrorKind::BrokenPipe => return ExitCode::SUCCESS,

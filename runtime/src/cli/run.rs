@@ -1,15 +1,14 @@
 //! `sxrun run`: a graph once or many times.
 
-use super::calls::{Inputs, Otherwise, Target};
+use super::calls::{Inputs, Target};
 use super::{Failure, Terminal};
 use serde_json::json;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use sx_artifact::manifest::Graph;
 use sx_artifact::write::weights_path;
-use sx_files::tensors::{self, print};
+use sx_files::tensors::{self, call, print};
 use sx_files::{FileError, atomic};
 use sx_runtime::device::{self, Context};
 use sx_runtime::{Error, Outputs, Session, Tensor};
@@ -64,8 +63,9 @@ pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<(), Failure> {
     let start = Instant::now();
     let model = args.target.model()?;
     let graph = model.graph(args.target.graph.as_deref())?;
-    let saves = saves(&args.outputs, graph)?;
-    let inputs = args.inputs.load(&graph.inputs, Otherwise::Refuse)?;
+    let names: Vec<&str> = graph.outputs.iter().map(|port| port.name.as_str()).collect();
+    let saves = call::saves(&args.outputs, &names)?;
+    let inputs = args.inputs.load(&graph.inputs, None)?;
     let selected = device::select_for(&args.target.device, &model, &graph.name)?;
     let mut session = Session::new(&model, &graph.name, &*selected.device)?;
     terminal.detail(&format!(
@@ -80,9 +80,12 @@ pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<(), Failure> {
     let metrics = args.metrics.as_deref().map(|path| Metrics::create(path, selected.device.name()));
     let outputs = calls(args, &mut session, &inputs, metrics.transpose()?, terminal)?;
     terminal.detail(&format!("ran in {:.3} ms", called.elapsed().as_secs_f64() * 1e3));
-    save(&saves, &outputs, terminal)?;
-    let saved = |name: &str| saves.iter().any(|save| save.names.iter().any(|saved| saved == name));
-    let printed = outputs.iter().filter(|(name, _)| !saved(name));
+    let all: Vec<(&str, &Tensor)> = outputs.iter().collect();
+    for save in &saves {
+        save.write(&all)?;
+        terminal.note(&format!("wrote {}", save.path.display()));
+    }
+    let printed = all.into_iter().filter(|(name, _)| !saves.iter().any(|save| save.has(name)));
     if args.json {
         let device = selected.device.name();
         let document = tensors::json::Outputs { graph: &graph.name, device, outputs: printed.collect() };
@@ -177,41 +180,4 @@ impl Progress {
         // The line only informs: whether it can be drawn does not matter.
         let _ = write!(anstream::stderr().lock(), "\rstep {step}/{} [{bar}]{end}", self.total);
     }
-}
-
-/// A file and the outputs that go there.
-struct Save {
-    path: PathBuf,
-    names: Vec<String>,
-}
-
-fn saves(texts: &[String], graph: &Graph) -> Result<Vec<Save>, Failure> {
-    let all = || graph.outputs.iter().map(|port| port.name.clone()).collect::<Vec<String>>();
-    let save = |text: &String| match text.split_once('=') {
-        None => Ok(Save { path: text.into(), names: all() }),
-        Some((name, path)) if all().iter().any(|known| known == name) => {
-            Ok(Save { path: path.into(), names: vec![name.to_owned()] })
-        }
-        Some((name, _)) => Err(Failure::Runtime(Error::NoOutput { name: name.to_owned(), has: all() })),
-    };
-    let saves = texts.iter().map(save).collect::<Result<Vec<Save>, Failure>>()?;
-    let twice = saves.iter().enumerate().find(|(i, save)| saves[..*i].iter().any(|it| it.path == save.path));
-    match twice {
-        None => Ok(saves),
-        Some((_, save)) => Err(Failure::Usage(format!(
-            "`{}` is to be written twice, and the second time would overwrite the first; give each output a file, or \
-             save all in one `.npz`",
-            save.path.display()
-        ))),
-    }
-}
-
-fn save(saves: &[Save], outputs: &Outputs, terminal: &Terminal) -> Result<(), Failure> {
-    for Save { path, names } in saves {
-        let tensors: Vec<(&str, &Tensor)> =
-            outputs.iter().filter(|(name, _)| names.iter().any(|known| known == name)).collect();
-        tensors::save(path, &tensors)?;
-        terminal.note(&format!("wrote {}", path.display()));
-    }
-    Ok(())
 }

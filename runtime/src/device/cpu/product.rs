@@ -23,14 +23,14 @@ impl Matrix {
     }
 
     /// The same of `rows` rows, the last one first.
-    fn from_last_row(self, rows: usize) -> Matrix {
+    fn last_row_first(self, rows: usize) -> Matrix {
         let start = self.start.wrapping_offset((rows as isize - 1) * self.row as isize);
         Matrix { start, row: -self.row, ..self }
     }
 
     /// The same of `columns` columns, the last one first.
-    fn from_last_column(self, columns: usize) -> Matrix {
-        self.transposed().from_last_row(columns).transposed()
+    fn last_column_first(self, columns: usize) -> Matrix {
+        self.transposed().last_row_first(columns).transposed()
     }
 
     /// The first `k` elements of row `i`.
@@ -85,13 +85,13 @@ unsafe fn blocked(to: Matrix, lhs: Matrix, rhs: Matrix, [m, n, k]: [usize; 3]) {
         false => (to, lhs, rhs, [m, n]),
     };
     if to.row < 0 {
-        (to, lhs) = (to.from_last_row(m), lhs.from_last_row(m));
+        (to, lhs) = (to.last_row_first(m), lhs.last_row_first(m));
     }
     if to.column < 0 {
-        (to, rhs) = (to.from_last_column(n), rhs.from_last_column(n));
+        (to, rhs) = (to.last_column_first(n), rhs.last_column_first(n));
     }
     if lhs.column < 0 {
-        (lhs, rhs) = (lhs.from_last_column(k), rhs.from_last_row(k));
+        (lhs, rhs) = (lhs.last_column_first(k), rhs.last_row_first(k));
     }
     let strides = |matrix: Matrix| (matrix.column as isize, matrix.row as isize);
     let ((to_cs, to_rs), (lhs_cs, lhs_rs), (rhs_cs, rhs_rs)) = (strides(to), strides(lhs), strides(rhs));
