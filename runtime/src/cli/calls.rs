@@ -32,11 +32,12 @@ impl Target {
 pub(super) fn open(file: &Path, weights: Option<&Path>) -> Result<Model, Failure> {
     Model::open_with_weights(file, weights).map_err(|error| match error {
         Error::Artifact(_) if file.extension().is_some_and(|extension| extension == "sx") => {
-            Failure::Usage(format!(
-                "`{0}` is a program, and this runs what is built of it; `sxc build {0}` makes `{1}`",
-                file.display(),
-                file.with_extension("sxa").display()
-            ))
+            let (program, artifact) = (file.display(), file.with_extension("sxa"));
+            Failure::Call(call::Mistake {
+                usage: false,
+                message: format!("`{program}` is a program, and `sxrun` runs what is built of it"),
+                help: format!("`sxc build {program}` makes `{}`", artifact.display()),
+            })
         }
         error => error.into(),
     })

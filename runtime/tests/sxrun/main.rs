@@ -64,7 +64,15 @@ fn refusals_name_the_cause_and_the_next_step() {
     )
     .expect("there is room");
     std::fs::remove_file(folder.path("apart.weights")).expect("it was written");
-    let cases: [(&[&str], i32, &str); 16] = [
+    std::fs::write(folder.path("model.sx"), "(defgraph f ((x [2])) x)").expect("there is room");
+    let cases: [(&[&str], i32, &str); 19] = [
+        (
+            &["run", "model.sx"],
+            1,
+            "is a program, and `sxrun` runs what is built of it; `sxc build model.sx` makes",
+        ),
+        (&["run", "scale.sxa", "-i", X, "-o", "out=a.npy", "-o", "a.npy"], 2, "written twice"),
+        (&["run", "scale.sxa", "-i", "z=1", "-o", "all.txt"], 1, "tensors are kept in `.npy`"),
         (&["run", "model.sxa"], 1, "several graphs; name one of `scale`, `pick`, `count`"),
         (&["run", "model.sxa", "skale"], 1, "no graph `skale`; it has `scale`, `pick`, `count`"),
         (&["run", "scale.sxa"], 1, "these inputs are missing: `x` [2, 3] f32 Unit"),
