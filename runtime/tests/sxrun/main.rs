@@ -303,6 +303,9 @@ fn other_commands() {
     let (status, out, _) = folder.sxrun(&["bench", "scale.sxa", "--runs", "20", "--json"]);
     let document: Value = serde_json::from_str(&out).expect("JSON");
     assert_eq!((status, &document["warm"]["runs"]), (0, &json!(20)));
+    let kernels = document["kernels"].as_array().expect("the launches");
+    assert!(kernels.len() == 1 && kernels[0]["kernel"] == "scale", "{document}");
+    assert!(kernels[0]["seconds"].as_f64().is_some_and(|time| time > 0.0), "{document}");
     assert!(document["ceiling"]["flops-per-second"].as_f64().is_some_and(|rate| rate > 0.0), "{document}");
     for shell in ["bash", "zsh", "fish"] {
         let (status, out, _) = folder.sxrun(&["completions", shell]);
