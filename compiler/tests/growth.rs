@@ -145,8 +145,8 @@ const FAMILIES: &[Family] = &[
         name: "a wide concatenation of views",
         size: 100,
         program: |n| {
-            let step = format!("(cons (* 2.0 (slice x 0 i (+ i 1))) y)");
-            steps(&format!("(x [{n} 4])"), "nil", n, &step, "(concat 0 y)")
+            let step = "(cons (* 2.0 (slice x 0 i (+ i 1))) y)";
+            steps(&format!("(x [{n} 4])"), "nil", n, step, "(concat 0 y)")
         },
     },
     Family {

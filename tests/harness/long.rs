@@ -5,6 +5,7 @@
 //! from where it goes to `tests/regressions/` with its correction.
 
 use crate::random_graph::coverage::Coverage;
+use crate::random_graph::feature::{Feature, Kind};
 use crate::random_graph::{self, Case};
 use crate::ways::{Failure, Way, caught, compare};
 use crate::{devices, mutated, regression, root, shown};
@@ -128,8 +129,11 @@ pub fn run(options: &Options) -> Result<Report, String> {
         }
     }
     let least = if options.programs >= 20_000 { FILLED } else { 0 };
+    let cells =
+        Kind::ALL.iter().flat_map(|kind| Feature::ALL.iter().map(move |feature| cell(*kind, *feature)));
+    let counted = cells.map(|cell| (report.cells.get(&cell).copied().unwrap_or(0), cell));
     let few: Vec<String> =
-        report.cells.iter().filter(|(_, n)| **n < least).map(|(cell, n)| format!("{cell}: {n}")).collect();
+        counted.filter(|(count, _)| *count < least).map(|(count, cell)| format!("{cell}: {count}")).collect();
     report.failures.extend(few);
     if options.programs >= 20_000 {
         keep(&root().join("tests/test-all.json"), &report)?;
@@ -183,6 +187,11 @@ fn keep(path: &PathBuf, report: &Report) -> Result<(), String> {
     std::fs::write(path, text + "\n").map_err(told)
 }
 
+/// What a cell of the table is called.
+fn cell(kind: Kind, feature: Feature) -> String {
+    format!("{kind:?} x {feature:?}")
+}
+
 /// What some cases gave.
 #[derive(Default)]
 struct Found {
@@ -208,7 +217,7 @@ fn piece(options: &Options, stage: &Stage<'_>, report: &mut Report) {
         }
     });
     for ((kind, feature), count) in found.coverage.0 {
-        *report.cells.entry(format!("{kind:?} x {feature:?}")).or_default() += count;
+        *report.cells.entry(cell(kind, feature)).or_default() += count;
     }
     report.compared = (report.compared.0 + found.compared.0, report.compared.1 + found.compared.1);
     for (case, failure) in &found.programs {

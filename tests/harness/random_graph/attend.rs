@@ -14,6 +14,8 @@ struct Sizes {
     s: u64,
     d: u64,
     e: u64,
+    /// Whether they end at or beyond a block of a target, so that a mask that leaves out blocks is tried.
+    blocks: bool,
 }
 
 impl Sizes {
@@ -32,18 +34,29 @@ impl Maker {
             Feature::Prime => (Some(self.pick(&[5, 7, 11])), batch + 4),
             _ => (None, 0),
         };
+        let blocks = wanted.is_none() && self.once_in(12);
         if let Some(size) = wanted {
             let at = self.random.below(choices);
             sizes[at] = size;
-        } else if self.once_in(12) {
+        } else if blocks {
             // Beyond a block of keys and of queries, of one target or of all.
-            let long = [(256, 640), (129, 513), (20, 600), (3, 1030), (17, 33), (9, 65), (33, 70), (65, 65)];
+            let long = [
+                (256, 640),
+                (256, 640),
+                (129, 513),
+                (20, 600),
+                (3, 1030),
+                (17, 33),
+                (9, 65),
+                (33, 70),
+                (65, 65),
+            ];
             (sizes[batch], sizes[batch + 1]) = self.pick(&long);
             sizes[batch + 2..].iter_mut().for_each(|size| *size = (*size).min(3));
             sizes[..batch].iter_mut().for_each(|size| *size = (*size).min(2));
         }
         let [batch @ .., t, s, d, e] = &sizes[..] else { unreachable!("four sizes at least") };
-        Sizes { batch: batch.to_vec(), t: *t, s: (*s).max(1), d: *d, e: *e }
+        Sizes { batch: batch.to_vec(), t: *t, s: (*s).max(1), d: *d, e: *e, blocks }
     }
 
     /// `softmax(q k) v`, written out.
@@ -112,15 +125,17 @@ impl Maker {
             let f = self.pick(&[ScalarFn::Add, ScalarFn::Sub, ScalarFn::Maximum]);
             scores = self.map(f, &[scores, bias]);
         }
-        if self.once_in(2) {
-            let mask = if self.once_in(2) {
+        if sizes.blocks || self.once_in(2) {
+            let mask = if sizes.blocks || self.once_in(2) {
                 self.causal(sizes)
             } else {
                 self.operand(DType::Bool, &shape, None, self.depth)
             };
-            let hidden = self.pick(&[f64::NEG_INFINITY, f64::NEG_INFINITY, -30.0]);
+            let least = sizes.blocks || !self.once_in(3);
+            let hidden = if least { f64::NEG_INFINITY } else { -30.0 };
             let hidden = self.filled(DType::F32, &shape, hidden);
-            let args = if self.once_in(4) { [mask, hidden, scores] } else { [mask, scores, hidden] };
+            let turned = !sizes.blocks && self.once_in(4);
+            let args = if turned { [mask, hidden, scores] } else { [mask, scores, hidden] };
             scores = self.map(ScalarFn::Where, &args);
         }
         if self.once_in(6) {
@@ -138,13 +153,15 @@ impl Maker {
             maker.node(Op::Iota(op::Iota { dims, axis, dtype: DType::I32 }), &[])
         };
         let (rows, columns) = (iota(self, rank - 2), iota(self, rank - 1));
-        let by = {
-            let ahead = sizes.s as f64 - sizes.t as f64;
-            self.pick(&[-1.0, 0.0, 1.0, ahead, ahead, ahead + 1.0])
+        let ahead = sizes.s as f64 - sizes.t as f64;
+        let (by, f) = if sizes.blocks {
+            (self.pick(&[ahead, ahead + 1.0]), ScalarFn::Le)
+        } else {
+            let by = self.pick(&[-1.0, 0.0, 1.0, ahead, ahead, ahead + 1.0]);
+            (by, self.pick(&[ScalarFn::Le, ScalarFn::Le, ScalarFn::Lt, ScalarFn::Gt]))
         };
         let by = self.filled(DType::I32, &shape, by);
         let rows = self.map(ScalarFn::Add, &[rows, by]);
-        let f = self.pick(&[ScalarFn::Le, ScalarFn::Le, ScalarFn::Lt, ScalarFn::Gt]);
         self.map(f, &[columns, rows])
     }
 
