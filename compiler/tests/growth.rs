@@ -227,7 +227,7 @@ fn build(program: &str) -> [f64; 4] {
     let region = Region::new(GLOBAL);
     let before = visits();
     let (mut sources, mut sink) = (Sources::default(), Sink::default());
-    let root = sources.add("growth.sx", &format!("(import sx/nn)\n{program}"));
+    let root = sources.add("growth.sx", format!("(import sx/nn)\n{program}"));
     let options = EvalOptions { max_depth: 2000, ..EvalOptions::default() };
     let module = evaluate(&mut sources, &mut sink, root, &mut Nothing, &options);
     let rendered = || render_all(sink.diagnostics(), &sources, Paint::Plain);

@@ -1,8 +1,8 @@
 //! `(erfc x)`
 
+use super::erf::erfc;
 use super::family::Function;
 use super::{Scalar, Valid};
-use super::erf::erfc;
 
 pub(super) static RECORD: Scalar = Function {
     signature: "(erfc x)",

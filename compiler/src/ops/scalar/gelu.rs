@@ -1,8 +1,8 @@
 //! `(gelu x)`
 
+use super::erf::erfc;
 use super::family::{Function, valley};
 use super::{Scalar, Valid};
-use super::erf::erfc;
 use std::f64::consts::FRAC_1_SQRT_2;
 
 pub(super) static RECORD: Scalar = Function {

@@ -1,8 +1,8 @@
 //! `(gelu-tanh x)`
 
 use super::family::{Function, valley};
-use super::{Scalar, Valid};
 use super::sigmoid::sigmoid;
+use super::{Scalar, Valid};
 use std::f64::consts::{FRAC_2_SQRT_PI, SQRT_2};
 
 pub(super) static RECORD: Scalar = Function {

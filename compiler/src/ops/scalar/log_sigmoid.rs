@@ -1,8 +1,8 @@
 //! `(log-sigmoid x)`
 
 use super::family::Function;
-use super::{Scalar, Valid};
 use super::softplus::softplus;
+use super::{Scalar, Valid};
 
 pub(super) static RECORD: Scalar = Function {
     signature: "(log-sigmoid x)",

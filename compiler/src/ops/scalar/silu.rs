@@ -1,8 +1,8 @@
 //! `(silu x)`
 
 use super::family::{Function, valley};
-use super::{Scalar, Valid};
 use super::sigmoid::sigmoid;
+use super::{Scalar, Valid};
 
 pub(super) static RECORD: Scalar = Function {
     signature: "(silu x)",
