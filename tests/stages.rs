@@ -5,7 +5,7 @@ use std::path::Path;
 use sx_artifact::code::wgpu::ENTRY_POINT;
 use sx_compiler::codegen::wgsl;
 use sx_compiler::ir::{Graph, Origin, text};
-use sx_compiler::{kernel, pipeline, plan};
+use sx_compiler::{pipeline, plan};
 use sx_tests::{files, program, root};
 
 #[test]
@@ -36,7 +36,9 @@ fn shown(stage: &str, checked: &program::Checked) -> String {
         "trace" => printed(graph),
         "precision" => printed(&pipeline::after_precision(graph)),
         "simplify" => printed(&pipeline::after_simplify(graph)),
-        "fuse" => planned(graph).kernels.iter().map(kernel::text::print).collect::<Vec<_>>().join("\n"),
+        "fuse" => {
+            planned(graph).kernels.iter().map(sx_artifact::kernel::text::print).collect::<Vec<_>>().join("\n")
+        }
         "plan" => plan::text::print(&planned(graph)),
         "wgsl" => kernels(wgsl::generate(&planned(graph)).expect("kernels that WGSL can spell")),
         other => panic!("there is no stage `{other}`"),

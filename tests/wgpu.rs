@@ -1,4 +1,4 @@
-//! The `wgpu` target, compiler and runtime together: hand-built kernels against a naive evaluation.
+//! The `wgpu` target, compiler and runtime together: kernels against their interpreter.
 //!
 //! Runs on all Vulkan drivers that `VK_DRIVER_FILES` names. Without one it says so and passes, unless
 //! `SX_REQUIRE` contains `wgpu`.
@@ -15,13 +15,12 @@ mod cases;
 mod crafted;
 #[path = "wgpu/maths.rs"]
 mod maths;
-#[path = "wgpu/naive.rs"]
-mod naive;
 #[path = "wgpu/shapes.rs"]
 mod shapes;
 
 use cases::{Case, Close};
-use sx_artifact::kernel::Mode;
+use sx_artifact::dtype::DType;
+use sx_artifact::kernel::{Mode, interpret};
 use sx_artifact::program::*;
 use sx_artifact::tensor::{Data, Tensor};
 use sx_compiler::codegen::wgsl::generate;
@@ -84,6 +83,19 @@ fn program(cases: &[Case]) -> Program {
     program
 }
 
+/// What a case's kernel writes, by the interpreter, onto zeros.
+fn meaning(case: &Case) -> Vec<Data> {
+    let inputs: Vec<&Tensor> = case.inputs.iter().collect();
+    let zeros = case.kernel.args[inputs.len()..].iter().map(|arg| match arg.dtype {
+        DType::F32 => Data::F32(vec![0.0; arg.len as usize]),
+        DType::Bf16 => Data::Bf16(vec![half::bf16::ZERO; arg.len as usize]),
+        DType::I32 => Data::I32(vec![0; arg.len as usize]),
+        DType::I64 => Data::I64(vec![0; arg.len as usize]),
+        DType::Bool => Data::Bool(vec![false; arg.len as usize]),
+    });
+    interpret::run_onto(&case.kernel, &inputs, zeros.collect()).expect("no index of a case is refused")
+}
+
 fn floats(data: &Data) -> Option<Vec<f64>> {
     match data {
         Data::F32(x) => Some(x.iter().map(|&x| x as f64).collect()),
@@ -128,7 +140,7 @@ fn check(cases: Vec<Case>) {
     let generated = generate(&program).unwrap();
     let bytes = generated.memory;
     let files = Memory(generated.files);
-    let want: Vec<Vec<Data>> = cases.iter().map(|case| naive::run(&case.kernel, &case.inputs)).collect();
+    let want: Vec<Vec<Data>> = cases.iter().map(|case| meaning(case)).collect();
     let inputs: Vec<&Tensor> = cases.iter().flat_map(|case| &case.inputs).collect();
     let mut wrong = vec![];
     for (way, device) in ways() {
@@ -179,7 +191,6 @@ fn an_index_out_of_range_is_reported_and_reaches_nothing() {
 #[test]
 fn steps_copy_and_repeat() {
     use cases::{Code, case, store, tensor};
-    use sx_artifact::dtype::DType;
     use sx_artifact::kernel::*;
     // Three times: y = x + step; x = y. The state and the answer see all of it.
     let mut code = Code::default();
@@ -232,7 +243,6 @@ fn steps_copy_and_repeat() {
 #[test]
 fn an_argument_larger_than_a_binding_is_bound_in_windows() {
     use cases::{Code, case, store, tensor};
-    use sx_artifact::dtype::DType;
     use sx_artifact::kernel::*;
     // 36 Mi floats are 144 MiB: read backwards, a thousandth of them, on both sides of the border.
     let n = 36u64 << 20;
@@ -242,7 +252,7 @@ fn an_argument_larger_than_a_binding_is_bound_in_windows() {
     let work = KernelKind::Loop(Loop { dims: vec![n / 1024], along: vec![], body: code.body(), stores });
     let large: Vec<f32> = (0..n).map(|i| i as f32).collect();
     let case = case("windows", vec![tensor(large)], &[(DType::F32, n / 1024, Close::Exact)], work);
-    let want = naive::run(&case.kernel, &case.inputs);
+    let want = meaning(&case);
     let program = program(std::slice::from_ref(&case));
     let generated = generate(&program).unwrap();
     assert_eq!(generated.code.as_ref().unwrap().kernels[0].variants[0].dispatches[0].bindings.len(), 3);
@@ -255,7 +265,6 @@ fn an_argument_larger_than_a_binding_is_bound_in_windows() {
 
 #[test]
 fn what_a_device_cannot_do_is_an_error() {
-    use sx_artifact::dtype::DType;
     let Some(device) = device() else { return };
     let mut program = program(&[]);
     program.resources.push(resource("huge".to_owned(), DType::I64, 1 << 40, Role::Input));

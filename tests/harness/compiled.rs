@@ -29,7 +29,7 @@ pub fn interpreted(graph: &Graph, inputs: &[Tensor]) -> Result<Vec<Tensor>, Stri
         Role::Input => inputs[input_at(&planned, resource)].clone(),
         _ => constant(&planned, resource),
     };
-    plan::interpret::run(&planned.program, &feed).map_err(|(site, trap)| format!("site {site}: {trap:?}"))
+    plan::interpret::run(&planned.program, &feed).map_err(|stop| stop.to_string())
 }
 
 fn input_at(planned: &Planned, wanted: &Resource) -> usize {

@@ -70,7 +70,7 @@ fn values(resource: &Resource) -> Tensor {
 }
 
 fn interpreted(program: &Program) -> Result<Vec<Tensor>, String> {
-    plan::interpret::run(program, &values).map_err(|(site, trap)| format!("site {site}: {trap:?}"))
+    plan::interpret::run(program, &values).map_err(|stop| stop.to_string())
 }
 
 fn on_cpu(program: &Program) -> Result<Vec<Tensor>, String> {

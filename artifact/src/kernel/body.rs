@@ -184,7 +184,13 @@ impl Body {
 
     /// Which values are `roots`, may stop the launch, or are used by such.
     pub fn live(&self, roots: impl IntoIterator<Item = Val>) -> Vec<bool> {
-        let mut live: Vec<bool> = self.insts.iter().map(Inst::traps).collect();
+        let traps = self.insts.iter().enumerate().filter(|(_, inst)| inst.traps());
+        self.used_by(traps.map(|(at, _)| Val(at as u32)).chain(roots))
+    }
+
+    /// Which values are `roots` or used by such.
+    pub fn used_by(&self, roots: impl IntoIterator<Item = Val>) -> Vec<bool> {
+        let mut live = vec![false; self.insts.len()];
         roots.into_iter().for_each(|root| live[root.0 as usize] = true);
         for at in (0..live.len()).rev() {
             if live[at] {

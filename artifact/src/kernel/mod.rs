@@ -323,7 +323,7 @@ pub enum Mode {
 }
 
 /// A buffer that a kernel is launched with.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Arg {
     /// How its elements are stored.
     pub dtype: DType,

@@ -7,7 +7,7 @@ use super::check::{self, Loaded};
 use super::{Exit, Failure, Terminal};
 use crate::diag::Sources;
 use crate::ir::{Graph, Origin, dot, text};
-use crate::{kernel, pipeline, plan};
+use crate::{pipeline, plan};
 
 pub(super) fn run(args: &Ir, terminal: &Terminal) -> Result<Exit, Failure> {
     let Loaded { module, sources } = check::loaded(&args.program, &args.graphs, terminal)?;
@@ -37,7 +37,7 @@ fn stage(graph: &Graph, args: &Ir, sources: &Sources) -> String {
         Stage::Simplify => drawn(&pipeline::after_simplify(graph)),
         Stage::Fuse => {
             let kernels = pipeline::program(graph, sources).program.kernels;
-            kernels.iter().map(kernel::text::print).collect::<Vec<_>>().join("\n")
+            kernels.iter().map(sx_artifact::kernel::text::print).collect::<Vec<_>>().join("\n")
         }
         Stage::Plan => plan::text::print(&pipeline::program(graph, sources).program),
     }

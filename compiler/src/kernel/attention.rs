@@ -115,10 +115,8 @@ fn score(
 
 /// An attention's coordinates are always all there, also those of size 1.
 fn padded(mut body: Body, batch: &[u32], coords: [&Idx; 2]) -> Body {
-    for inst in &mut body.insts {
-        super::body::for_each_affine(inst, |affine| {
-            affine.strides = pad(&affine.strides, batch.len(), coords);
-        });
+    for affine in body.insts.iter_mut().filter_map(Inst::affine_mut) {
+        affine.strides = pad(&affine.strides, batch.len(), coords);
     }
     body
 }

@@ -53,13 +53,7 @@ impl BodyBuilder {
 
     /// A constant.
     pub fn constant(&mut self, value: Const) -> Val {
-        let reg = match value {
-            Const::F32(_) => ScalarType::F32,
-            Const::I32(_) => ScalarType::I32,
-            Const::I64(_) => ScalarType::I64,
-            Const::Bool(_) => ScalarType::Bool,
-        };
-        self.inst(Inst::Const(value), reg)
+        self.inst(Inst::Const(value), value.ty())
     }
 
     /// A scalar function.
@@ -107,11 +101,7 @@ impl BodyBuilder {
     /// The coordinates that the code depends on.
     pub fn uses_coord(&self, coord: u32) -> bool {
         let used = |at: &Affine| at.strides.get(coord as usize).is_some_and(|&s| s != 0);
-        self.insts.iter().any(|inst| match inst {
-            Inst::Index { at, .. } => used(at),
-            Inst::Load { access, .. } => used(&access.at),
-            _ => false,
-        })
+        self.insts.iter().filter_map(Inst::affine).any(used)
     }
 
     /// Whether a value depends on any of `coords`, through loads and indices.
@@ -122,14 +112,8 @@ impl BodyBuilder {
             let own = |affine: &Affine| {
                 coords.iter().any(|&c| affine.strides.get(c as usize).is_some_and(|&stride| stride != 0))
             };
-            let mut found = match inst {
-                Inst::Index { at, .. } => own(at),
-                Inst::Load { access, .. } => own(&access.at),
-                _ => false,
-            };
-            if !matches!(inst, Inst::Fold { .. }) {
-                operands(inst, |operand| found |= depends[operand.0 as usize]);
-            }
+            let inherits = |operand: Val| !inst.is_fold() && depends[operand.0 as usize];
+            let found = inst.affine().is_some_and(own) || inst.uses().any(inherits);
             depends[at] = found;
         }
         depends[val.0 as usize]
@@ -138,71 +122,11 @@ impl BodyBuilder {
     /// The finished body: what `keep` needs, with strides for `coords` in that order. Gives the new number of
     /// each of `keep`.
     pub fn finish(&self, keep: &[Val], coords: &[u32]) -> (Body, Vec<Val>) {
-        let mut live = vec![false; self.insts.len()];
-        for &val in keep {
-            live[val.0 as usize] = true;
+        let mut body = Body { insts: self.insts.clone() };
+        let renamed = body.retain(&body.used_by(keep.iter().copied()));
+        for affine in body.insts.iter_mut().filter_map(Inst::affine_mut) {
+            *affine = affine.select(coords);
         }
-        for at in (0..self.insts.len()).rev() {
-            if live[at] {
-                operands(&self.insts[at], |val| live[val.0 as usize] = true);
-            }
-        }
-        let mut renamed = vec![Val(u32::MAX); self.insts.len()];
-        let mut insts = Vec::new();
-        for (at, inst) in self.insts.iter().enumerate().filter(|(at, _)| live[*at]) {
-            let mut inst = inst.clone();
-            rename(&mut inst, |val| renamed[val.0 as usize]);
-            for_each_affine(&mut inst, |affine| *affine = select(affine, coords));
-            renamed[at] = Val(insts.len() as u32);
-            insts.push(inst);
-        }
-        (Body { insts }, keep.iter().map(|val| renamed[val.0 as usize]).collect())
-    }
-}
-
-/// `affine` over `coords` alone.
-pub fn select(affine: &Affine, coords: &[u32]) -> Affine {
-    let stride = |&coord: &u32| affine.strides.get(coord as usize).copied().unwrap_or(0);
-    Affine { offset: affine.offset, strides: coords.iter().map(stride).collect() }
-}
-
-/// Calls `f` with each value that `inst` uses.
-pub fn operands(inst: &Inst, mut f: impl FnMut(Val)) {
-    let mut inst = inst.clone();
-    rename(&mut inst, |val| {
-        f(val);
-        val
-    });
-}
-
-/// Replaces each value that `inst` uses.
-pub fn rename(inst: &mut Inst, mut f: impl FnMut(Val) -> Val) {
-    match inst {
-        Inst::Const(_) | Inst::Index { .. } | Inst::Acc { .. } => {}
-        Inst::Load { access, guard } => {
-            access.gathered.iter_mut().for_each(|(val, _)| *val = f(*val));
-            if let Some(guard) = guard {
-                *guard = f(*guard);
-            }
-        }
-        Inst::Call { args, .. } => args.iter_mut().for_each(|val| *val = f(*val)),
-        Inst::Convert { x, .. } | Inst::RoundBf16 { x } | Inst::Bounded { x, .. } | Inst::Fold { x, .. } => {
-            *x = f(*x);
-        }
-    }
-}
-
-/// Calls `f` with each affine form in `inst`.
-pub fn for_each_affine(inst: &mut Inst, mut f: impl FnMut(&mut Affine)) {
-    match inst {
-        Inst::Index { at, .. } => f(at),
-        Inst::Load { access, .. } => f(&mut access.at),
-        Inst::Const(_)
-        | Inst::Acc { .. }
-        | Inst::Call { .. }
-        | Inst::Convert { .. }
-        | Inst::RoundBf16 { .. }
-        | Inst::Bounded { .. }
-        | Inst::Fold { .. } => {}
+        (body, keep.iter().map(|val| renamed[val.0 as usize]).collect())
     }
 }

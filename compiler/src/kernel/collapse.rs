@@ -1,7 +1,6 @@
 //! Neighbouring coordinates that every access walks as one become one: fewer loops, fewer distinct kernels.
 
-use super::body::for_each_affine;
-use sx_artifact::kernel::{Affine, Body, Kernel, KernelKind, Store};
+use sx_artifact::kernel::{Affine, Body, Inst, Kernel, KernelKind, Store};
 
 /// Collapses a kernel's coordinates. An attention's are few and fixed.
 pub fn kernel(kernel: &mut Kernel) {
@@ -31,7 +30,7 @@ struct User<'a> {
 
 impl User<'_> {
     fn each(&mut self, mut f: impl FnMut(&mut Affine)) {
-        self.body.insts.iter_mut().for_each(|inst| for_each_affine(inst, &mut f));
+        self.body.insts.iter_mut().filter_map(Inst::affine_mut).for_each(&mut f);
         self.stores.iter_mut().for_each(|store| f(&mut store.access.at));
     }
 }
@@ -49,7 +48,7 @@ fn collapse(groups: &mut [&mut Vec<u64>], users: &mut [User<'_>]) {
             let mut one = true;
             for user in users.iter_mut() {
                 if let Some(place) = place(user) {
-                    user.each(|a| one &= a.strides[place] == a.strides[place + 1] * inner as i64);
+                    user.each(|a| one &= a.crosses_as_one(place, place + 1, inner));
                 }
             }
             if one {

@@ -1,6 +1,6 @@
 //! The last step of lowering: coordinates in their order, strides for those alone, arguments and stores.
 
-use super::body::{BodyBuilder, select};
+use super::body::BodyBuilder;
 use super::index::{Idx, Term, flatten};
 use super::lower::{FinishedTrap, Lowered, Lowering, Product};
 use sx_artifact::dtype::DType;
@@ -100,7 +100,7 @@ pub fn outermost_first(position: &Idx) -> Vec<u32> {
 /// The store of the root, at its row-major position.
 pub fn store(walk: &Lowering<'_>, at: &[Idx], value: Val, coords: &[u32]) -> Store {
     let flat = flatten(at, &walk.graph.ty(walk.root).shape());
-    let affine = select(&flat.affine(walk.space.len()), coords);
+    let affine = flat.affine(walk.space.len()).select(coords);
     Store { value, access: Access { arg: walk.reads.len() as u32, at: affine, gathered: Vec::new() } }
 }
 
@@ -110,7 +110,7 @@ pub fn finished_traps(walk: &Lowering<'_>, coords: &[u32]) -> Vec<FinishedTrap> 
     let finished = |trap: &super::lower::TrapInfo| FinishedTrap {
         node: trap.node,
         operand: trap.operand,
-        position: select(&trap.position.affine(walk.space.len()), coords),
+        position: trap.position.affine(walk.space.len()).select(coords),
         dims: dims.clone(),
         size: trap.size,
     };

@@ -4,7 +4,7 @@
 //! cut); every other value is computed inside the kernels that need it.
 //! [`lower`] turns one stored value, its *root*, into a kernel by walking down from it: each operand is
 //! evaluated at an [`index::Idx`], affine in the loop coordinates, so that movement (broadcast, transpose,
-//! slice, reshape) costs nothing and never becomes a node of the kernel. [`interpret`] is what a kernel means.
+//! slice, reshape) costs nothing and never becomes a node of the kernel. What a kernel means is [`sx_artifact::kernel::interpret`].
 
 pub mod analysis;
 pub mod attention;
@@ -13,6 +13,4 @@ pub mod collapse;
 pub mod finish;
 pub mod group;
 pub mod index;
-pub mod interpret;
 pub mod lower;
-pub mod text;

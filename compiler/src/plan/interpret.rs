@@ -1,15 +1,41 @@
-//! What a program means, on host tensors: its kernels by `kernel::interpret`, one after the other.
+//! What a program means, on host tensors: its kernels by the interpreter of kernels, one after the other.
 
-use crate::kernel::interpret;
-use crate::ops::Trap;
+use std::fmt;
 use sx_artifact::dtype::DType;
 use sx_artifact::kernel::Mode;
+use sx_artifact::kernel::interpret::{self, Trap};
 use sx_artifact::program::{Launch, Program, Resource, Role, Step};
 use sx_artifact::tensor::{Data, Tensor};
 
-/// Runs `program`; `feed` gives inputs, parameters, constants and context values. Outputs in order, or the
-/// site and position of a trap.
-pub fn run(program: &Program, feed: &dyn Fn(&Resource) -> Tensor) -> Result<Vec<Tensor>, (u32, Trap)> {
+/// Why a program gives no result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// An index was refused, at this site.
+    Trap(u32, Trap),
+    /// A kernel leaves an element of an argument unwritten.
+    Unwritten {
+        /// The kernel's name.
+        kernel: String,
+        /// The argument.
+        arg: u32,
+        /// The first such element.
+        element: u64,
+    },
+}
+
+impl fmt::Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Stop::Trap(site, trap) => write!(f, "site {site}: {trap:?}"),
+            Stop::Unwritten { kernel, arg, element } => {
+                write!(f, "kernel `{kernel}` leaves element {element} of argument {arg} unwritten")
+            }
+        }
+    }
+}
+
+/// Runs `program`; `feed` gives inputs, parameters, constants and context values. Outputs in order.
+pub fn run(program: &Program, feed: &dyn Fn(&Resource) -> Tensor) -> Result<Vec<Tensor>, Stop> {
     let mut values: Vec<Option<Tensor>> = vec![None; program.resources.len()];
     for (value, resource) in values.iter_mut().zip(&program.resources) {
         match resource.role {
@@ -24,7 +50,7 @@ pub fn run(program: &Program, feed: &dyn Fn(&Resource) -> Tensor) -> Result<Vec<
     Ok(outputs.map(|(r, value)| value.unwrap_or_else(|| empty(r)).reshaped(&r.shape)).collect())
 }
 
-fn steps(program: &Program, steps_: &[Step], values: &mut [Option<Tensor>]) -> Result<(), (u32, Trap)> {
+fn steps(program: &Program, steps_: &[Step], values: &mut [Option<Tensor>]) -> Result<(), Stop> {
     for step in steps_ {
         match step {
             Step::Launch(launch_) => launch(program, launch_, values)?,
@@ -39,7 +65,7 @@ fn steps(program: &Program, steps_: &[Step], values: &mut [Option<Tensor>]) -> R
     Ok(())
 }
 
-fn launch(program: &Program, launch: &Launch, values: &mut [Option<Tensor>]) -> Result<(), (u32, Trap)> {
+fn launch(program: &Program, launch: &Launch, values: &mut [Option<Tensor>]) -> Result<(), Stop> {
     let kernel = &program.kernels[launch.kernel as usize];
     let resources = launch.args.iter().map(|binding| binding.resource as usize);
     let bound: Vec<(usize, Mode)> = resources.zip(kernel.args.iter().map(|arg| arg.mode)).collect();
@@ -47,7 +73,12 @@ fn launch(program: &Program, launch: &Launch, values: &mut [Option<Tensor>]) -> 
     let hollow = |at: usize| empty(&program.resources[at]);
     let reads: Vec<Tensor> = reads.map(|&(at, _)| values[at].clone().unwrap_or_else(|| hollow(at))).collect();
     let reads: Vec<&Tensor> = reads.iter().collect();
-    let written = interpret::run(kernel, &reads).map_err(|(trap, at)| (launch.sites[trap as usize], at))?;
+    let written = interpret::run(kernel, &reads).map_err(|stop| match stop {
+        interpret::Stop::Trap(trap) => Stop::Trap(launch.sites[trap.trap as usize], trap),
+        interpret::Stop::Unwritten { arg, element } => {
+            Stop::Unwritten { kernel: kernel.name.clone(), arg, element }
+        }
+    })?;
     let writes = bound.iter().filter(|(_, mode)| *mode == Mode::Write);
     for (&(at, _), tensor) in writes.zip(written) {
         values[at] = Some(tensor);

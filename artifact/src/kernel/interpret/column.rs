@@ -1,6 +1,6 @@
 //! The values of one instruction at many points.
 
-use super::super::{Const, ScalarType};
+use super::super::Const;
 use crate::dtype::DType;
 use crate::tensor::Data;
 use half::bf16;
@@ -18,9 +18,15 @@ pub(super) fn filled(value: Const, count: usize) -> Column {
     }
 }
 
-/// `count` zeros.
-pub(super) fn zeros(ty: ScalarType, count: usize) -> Column {
-    filled(Const::zero(ty), count)
+/// `count` zeros as an argument of `dtype` stores them.
+pub(super) fn zeros_of(dtype: DType, count: usize) -> Data {
+    match dtype {
+        DType::F32 => Data::F32(vec![0.0; count]),
+        DType::Bf16 => Data::Bf16(vec![bf16::ZERO; count]),
+        DType::I32 => Data::I32(vec![0; count]),
+        DType::I64 => Data::I64(vec![0; count]),
+        DType::Bool => Data::Bool(vec![false; count]),
+    }
 }
 
 /// Each value `times` times.
@@ -43,25 +49,18 @@ pub(super) fn at_each<T: Copy + Default>(from: &[T], at: &[Option<usize>]) -> Ve
     at.iter().map(one).collect()
 }
 
-/// Writes each value to its place.
-pub(super) fn scatter(to: &mut Column, values: &Column, places: &[i64]) {
-    fn each<T: Copy>(to: &mut [T], values: &[T], places: &[i64]) {
-        places.iter().zip(values).for_each(|(&place, &value)| to[place as usize] = value);
+/// Writes each value to its place in an argument.
+pub(super) fn scatter(to: &mut Data, values: &Column, places: &[i64]) {
+    fn each<T: Copy, S>(to: &mut [S], values: &[T], places: &[i64], stored: impl Fn(T) -> S) {
+        places.iter().zip(values).for_each(|(&place, &value)| to[place as usize] = stored(value));
     }
     match (to, values) {
-        (Data::F32(to), Data::F32(values)) => each(to, values, places),
-        (Data::I32(to), Data::I32(values)) => each(to, values, places),
-        (Data::I64(to), Data::I64(values)) => each(to, values, places),
-        (Data::Bool(to), Data::Bool(values)) => each(to, values, places),
+        (Data::F32(to), Data::F32(values)) => each(to, values, places, |x| x),
+        (Data::Bf16(to), Data::F32(values)) => each(to, values, places, bf16::from_f32),
+        (Data::I32(to), Data::I32(values)) => each(to, values, places, |x| x),
+        (Data::I64(to), Data::I64(values)) => each(to, values, places, |x| x),
+        (Data::Bool(to), Data::Bool(values)) => each(to, values, places, |x| x),
         (to, values) => panic!("values of {} are stored as {}", values.dtype(), to.dtype()),
-    }
-}
-
-/// The values as an argument of `dtype` stores them.
-pub(super) fn stored(column: Column, dtype: DType) -> Data {
-    match (column, dtype) {
-        (Data::F32(v), DType::Bf16) => Data::Bf16(v.into_iter().map(bf16::from_f32).collect()),
-        (other, _) => other,
     }
 }
 

@@ -9,10 +9,10 @@ mod column;
 mod fold;
 mod scalar;
 
-use self::column::{Column, at_each, expanded, filled, zeros};
+use self::column::{Column, at_each, expanded, filled};
 use super::affine::row_major;
 use super::section::Section;
-use super::{Access, Attention, Contraction, Inst, Kernel, KernelKind, Loop, Mode, ScalarType, Store, Val};
+use super::{Access, Attention, Contraction, Inst, Kernel, KernelKind, Loop, Mode, Store, Val};
 use crate::tensor::{Data, Tensor};
 use half::bf16;
 
@@ -48,33 +48,47 @@ pub enum Stop {
 ///
 /// Panics on a kernel that [`crate::validate`] refuses.
 pub fn run(kernel: &Kernel, reads: &[&Tensor]) -> Result<Vec<Tensor>, Stop> {
-    let written = kernel.args.iter().filter(|arg| arg.mode == Mode::Write);
-    let writes = written
-        .map(|arg| (zeros(ScalarType::of(arg.dtype), arg.len as usize), vec![false; arg.len as usize]));
+    let args = kernel.args.iter().zip(0..).filter(|(arg, _)| arg.mode == Mode::Write);
+    let zeros = args.clone().map(|(arg, _)| column::zeros_of(arg.dtype, arg.len as usize));
+    let written = execute(kernel, reads, zeros.collect()).map_err(Stop::Trap)?;
+    let results = written.into_iter().zip(args).map(|((data, written), (arg, number))| {
+        match written.iter().position(|written| !written) {
+            Some(element) => Err(Stop::Unwritten { arg: number, element: element as u64 }),
+            None => Ok(Tensor::new(&[arg.len], data)),
+        }
+    });
+    results.collect()
+}
+
+/// Runs a valid kernel onto the written arguments as they are before: what it does not write stays.
+///
+/// Panics on a kernel that [`crate::validate`] refuses.
+pub fn run_onto(kernel: &Kernel, reads: &[&Tensor], writes: Vec<Data>) -> Result<Vec<Data>, Trap> {
+    Ok(execute(kernel, reads, writes)?.into_iter().map(|(data, _)| data).collect())
+}
+
+/// The written arguments, and which of their elements are.
+fn execute(kernel: &Kernel, reads: &[&Tensor], writes: Vec<Data>) -> Result<Vec<(Data, Vec<bool>)>, Trap> {
+    let writes = writes.into_iter().map(|data| {
+        let none = vec![false; data.len()];
+        (data, none)
+    });
     let mut machine = Machine { reads, writes: writes.collect(), traps: Vec::new() };
     match &kernel.kind {
         KernelKind::Loop(it) => machine.run_loop(it),
         KernelKind::Contraction(it) => machine.contraction(it, kernel),
         KernelKind::Attention(it) => machine.attention(it),
     }
-    if let Some(&first) = machine.traps.iter().min_by_key(|trap| (trap.position, trap.trap)) {
-        return Err(Stop::Trap(first));
+    match machine.traps.iter().min_by_key(|trap| (trap.position, trap.trap)) {
+        Some(&first) => Err(first),
+        None => Ok(machine.writes),
     }
-    let args = kernel.args.iter().zip(0..).filter(|(arg, _)| arg.mode == Mode::Write);
-    let results = machine.writes.into_iter().zip(args).map(|((data, written), (arg, number))| match written
-        .iter()
-        .position(|written| !written)
-    {
-        Some(element) => Err(Stop::Unwritten { arg: number, element: element as u64 }),
-        None => Ok(Tensor::new(&[arg.len], column::stored(data, arg.dtype))),
-    });
-    results.collect()
 }
 
 struct Machine<'a> {
     reads: &'a [&'a Tensor],
     /// What is written, and which elements of it are.
-    writes: Vec<(Column, Vec<bool>)>,
+    writes: Vec<(Data, Vec<bool>)>,
     traps: Vec<Trap>,
 }
 

@@ -1,84 +1,14 @@
-//! What is known of a body before it is compiled: types, what is live, which axes each value follows.
+//! What is known of a body before it is compiled: which axes each value follows, and in which phase it is computed.
 
-use super::block_program::ArgSpec;
 use super::space::{Pattern, Space, Walk};
-use sx_artifact::kernel::{Access, Affine, Body, Const, Inst, ScalarType, Store, Val};
-use sx_artifact::scalar::ScalarFn;
-
-/// The register type of each value.
-pub(super) fn registers(body: &Body, args: &[ArgSpec]) -> Result<Vec<ScalarType>, String> {
-    let mut regs: Vec<ScalarType> = Vec::with_capacity(body.insts.len());
-    for inst in &body.insts {
-        let of = |v: &Val| {
-            regs.get(v.0 as usize).copied().ok_or("a value is used before it is defined".to_string())
-        };
-        regs.push(match inst {
-            Inst::Const(Const::F32(_)) => ScalarType::F32,
-            Inst::Const(Const::I32(_)) => ScalarType::I32,
-            Inst::Const(Const::I64(_)) => ScalarType::I64,
-            Inst::Const(Const::Bool(_)) => ScalarType::Bool,
-            Inst::Index { reg, .. } | Inst::Acc { reg } => *reg,
-            Inst::Load { access, .. } => {
-                let arg = args.get(access.arg as usize).ok_or("a load from an argument there is not")?;
-                ScalarType::of(arg.dtype)
-            }
-            Inst::Call { f, args } => {
-                if args.len() != f.arity() {
-                    return Err(format!("`{}` takes {} arguments", f.name(), f.arity()));
-                }
-                match f {
-                    ScalarFn::Where => of(&args[1])?,
-                    f if f.is_comparison() => ScalarType::Bool,
-                    _ => of(&args[0])?,
-                }
-            }
-            Inst::Convert { to, .. } => *to,
-            Inst::RoundBf16 { .. } => ScalarType::F32,
-            Inst::Bounded { x, .. } | Inst::Fold { x, .. } => of(x)?,
-        });
-    }
-    Ok(regs)
-}
-
-/// The values an instruction uses.
-pub(super) fn operands(inst: &Inst) -> Vec<Val> {
-    match inst {
-        Inst::Const(_) | Inst::Index { .. } | Inst::Acc { .. } => Vec::new(),
-        Inst::Load { access, guard } => access.gathered.iter().map(|&(v, _)| v).chain(*guard).collect(),
-        Inst::Call { args, .. } => args.clone(),
-        Inst::Convert { x, .. } | Inst::RoundBf16 { x } | Inst::Bounded { x, .. } | Inst::Fold { x, .. } => {
-            vec![*x]
-        }
-    }
-}
-
-/// Which values are stored, can trap, or are used by such.
-pub(super) fn live(body: &Body, stores: &[Store]) -> Vec<bool> {
-    let mut live: Vec<bool> =
-        body.insts.iter().map(|inst| matches!(inst, Inst::Bounded { trap: Some(_), .. })).collect();
-    for store in stores {
-        live[store.value.0 as usize] = true;
-    }
-    for v in (0..live.len()).rev() {
-        if live[v] {
-            for used in operands(&body.insts[v]) {
-                live[used.0 as usize] = true;
-            }
-        }
-    }
-    live
-}
+use sx_artifact::kernel::{Access, Affine, Body, Inst, ScalarType, Store, Val};
 
 pub(super) fn affines<'a>(
     body: &'a Body,
     live: &'a [bool],
     stores: &'a [Store],
 ) -> impl Iterator<Item = &'a Affine> {
-    let loaded = body.insts.iter().zip(live).filter(|(_, live)| **live).filter_map(|(inst, _)| match inst {
-        Inst::Load { access, .. } => Some(&access.at),
-        Inst::Index { at, .. } => Some(at),
-        _ => None,
-    });
+    let loaded = body.insts.iter().zip(live).filter(|(_, live)| **live).filter_map(|(inst, _)| inst.affine());
     loaded.chain(stores.iter().map(|store| &store.access.at))
 }
 
@@ -94,19 +24,9 @@ pub(super) fn followed(strides: &[i64]) -> u64 {
 pub(super) fn dependence(body: &Body, space: &Space, along: u64) -> Vec<u64> {
     let mut depends: Vec<u64> = Vec::with_capacity(body.insts.len());
     for inst in &body.insts {
-        let mut mask = operands(inst).iter().fold(0, |mask, v| mask | depends[v.0 as usize]);
-        match inst {
-            Inst::Index { at, .. } => mask |= followed(&space.strides(at)),
-            Inst::Load { access, .. } => mask |= followed(&space.strides(&access.at)),
-            Inst::Fold { .. } => mask &= !along,
-            Inst::Const(_)
-            | Inst::Acc { .. }
-            | Inst::Call { .. }
-            | Inst::Convert { .. }
-            | Inst::RoundBf16 { .. }
-            | Inst::Bounded { .. } => {}
-        }
-        depends.push(mask);
+        let own = inst.affine().map_or(0, |at| followed(&space.strides(at)));
+        let mask = inst.uses().fold(own, |mask, v| mask | depends[v.0 as usize]);
+        depends.push(if inst.is_fold() { mask & !along } else { mask });
     }
     depends
 }
@@ -173,10 +93,10 @@ impl Values {
         let mut phase: Vec<usize> = Vec::with_capacity(body.insts.len());
         let mut phases = 0;
         for (v, inst) in body.insts.iter().enumerate() {
-            let ready = operands(inst).iter().map(|v| phase[v.0 as usize]).max().unwrap_or(0);
-            let folds = matches!(inst, Inst::Fold { .. });
+            let ready = inst.uses().map(|v| phase[v.0 as usize]).max().unwrap_or(0);
+            let folds = inst.is_fold();
             phase.push(ready + folds as usize);
-            let traps = block[v] && matches!(inst, Inst::Bounded { trap: Some(_), .. });
+            let traps = block[v] && inst.traps();
             if live[v] && (folds || traps) {
                 phases = phases.max(ready + 1);
             }

@@ -8,8 +8,7 @@ use super::fold::Fold;
 use super::lanes::LaneFn;
 use super::memory::{GatherFn, LoadFn, StoreFn};
 use super::space::{MAX_TILE, Space, Walk};
-use sx_artifact::dtype::DType;
-use sx_artifact::kernel::{Mode, ScalarType};
+use sx_artifact::kernel::ScalarType;
 
 /// Bytes of a lane.
 pub(super) fn lane_size(reg: ScalarType) -> usize {
@@ -35,11 +34,7 @@ pub(super) enum Spot {
 }
 
 /// An argument of a nest, as far as it is known before a call.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ArgSpec {
-    pub(super) dtype: DType,
-    pub(super) mode: Mode,
-}
+pub(super) use sx_artifact::kernel::Arg as ArgSpec;
 
 /// A computed index of an access.
 #[derive(Clone, Copy, Debug)]

@@ -25,16 +25,9 @@ pub(super) struct Source<'a> {
 /// Compiles, or says what has no meaning.
 pub(super) fn compile(source: &Source<'_>) -> Result<Nest, String> {
     let body = source.body.clone();
-    let regs = analyse::registers(&body, source.args)?;
-    if source.stores.iter().any(|store| store.value.0 as usize >= regs.len()) {
-        return Err("a store of a value there is not".to_string());
-    }
-    let live = analyse::live(&body, source.stores);
+    let regs = body.types(source.args);
+    let live = body.live(source.stores.iter().map(|store| store.value));
     let affines: Vec<&Affine> = analyse::affines(&body, &live, source.stores).collect();
-    let coordinates: usize = source.groups.iter().map(Vec::len).sum();
-    if affines.iter().any(|at| at.strides.len() != coordinates) || coordinates > 60 {
-        return Err(format!("an access has other coordinates than the kernel's {coordinates}"));
-    }
     let space = Space::merged(source.groups, &affines);
     let along = match space.groups.last() {
         Some(last) if source.along => analyse::axes_mask(last.clone()),
@@ -88,7 +81,7 @@ impl<'a> Compiler<'a> {
         let fused = fusions(&body, &values.regs, &values.live);
         let operands = body.insts.iter().zip(&fused).map(|(inst, fused)| match fused {
             Some(fusion) => fusion.args.clone(),
-            None => analyse::operands(inst),
+            None => inst.uses().collect(),
         });
         let operands = operands.collect();
         let nest = Nest {
@@ -190,12 +183,15 @@ impl<'a> Compiler<'a> {
         let stores =
             self.values.stores.iter().enumerate().filter(|(_, s)| s.block && self.phase(s.value) == phase);
         let stores = stores.map(|(at, store)| End::Store { at, x: store.value.0 as usize });
-        let folds = self.body.insts.iter().enumerate().filter_map(|(fold, inst)| match inst {
-            Inst::Fold { x, .. } if self.values.live[fold] && self.phase(*x) == phase => {
-                Some(End::Fold { fold, x: x.0 as usize })
-            }
-            _ => None,
-        });
+        let folds = self
+            .body
+            .insts
+            .iter()
+            .enumerate()
+            .filter(|(fold, inst)| inst.is_fold() && self.values.live[*fold]);
+        let folds = folds.flat_map(|(fold, inst)| inst.uses().map(move |x| (fold, x)));
+        let folds = folds.filter(|&(_, x)| self.phase(x) == phase);
+        let folds = folds.map(|(fold, x)| End::Fold { fold, x: x.0 as usize });
         stores.chain(folds).collect()
     }
 

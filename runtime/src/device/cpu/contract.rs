@@ -61,14 +61,11 @@ fn panel(m: u64, n: u64, k: u64, packed: bool) -> (u64, u64) {
 impl ContractionReady {
     /// Makes a product ready, or says what has no meaning in it.
     pub(super) fn new(work: &Contraction, args: &[ArgSpec]) -> Result<ContractionReady, String> {
-        let reg = value_type(work, args)?;
+        let reg = work.acc(args).ok_or("a product of values there are not")?;
         // A batch that the right operand does not follow is only more rows.
         let follows = |strides: &[i64]| strides[..work.batch.len()].iter().any(|&s| s != 0);
-        let shared = !work.rhs.body.insts.iter().any(|inst| match inst {
-            Inst::Load { access, .. } => follows(&access.at.strides),
-            Inst::Index { at, .. } => follows(&at.strides),
-            _ => false,
-        });
+        let mut affines = work.rhs.body.insts.iter().filter_map(Inst::affine);
+        let shared = !affines.any(|at| follows(&at.strides));
         let rows = if shared { [&work.batch[..], &work.m].concat() } else { work.m.clone() };
         let batch: &[u64] = if shared { &[] } else { &work.batch };
         let mut rhs = work.rhs.clone();
@@ -289,25 +286,9 @@ unsafe fn integers<T: Wrapping>(to: *mut u8, lhs: Matrix, rhs: Matrix, [m, n, k]
     }
 }
 
-/// The type of the accumulator.
-fn value_type(work: &Contraction, args: &[ArgSpec]) -> Result<ScalarType, String> {
-    let of = |operand: &sx_artifact::kernel::Operand| {
-        let regs = super::analyse::registers(&operand.body, args)?;
-        regs.get(operand.value.0 as usize).copied().ok_or("an operand of a value there is not".to_string())
-    };
-    let (lhs, rhs) = (of(&work.lhs)?, of(&work.rhs)?);
-    if lhs == rhs { Ok(lhs) } else { Err(format!("a product of {lhs:?} and {rhs:?} values")) }
-}
-
 /// Takes the first `n` coordinates, which no instruction follows, from a body.
 fn drop_coordinates(insts: &mut [Inst], n: usize) {
-    for inst in insts {
-        match inst {
-            Inst::Load { access, .. } => drop(access.at.strides.drain(..n)),
-            Inst::Index { at, .. } => drop(at.strides.drain(..n)),
-            _ => {}
-        }
-    }
+    insts.iter_mut().filter_map(Inst::affine_mut).for_each(|at| drop(at.strides.drain(..n)));
 }
 
 const _: () = assert!(FEW < SHALLOW as usize, "products of few rows are cut along their columns");

@@ -67,14 +67,15 @@ impl Compiler<'_> {
             .filter(|s| s.block && self.phase(s.value) == phase)
             .for_each(|s| want(s.value));
         for (v, inst) in self.body.insts.iter().enumerate().filter(|&(v, _)| self.values.live[v]) {
-            match inst {
-                Inst::Fold { x, .. } if self.phase(*x) == phase => want(*x),
-                Inst::Bounded { trap: Some(_), .. } if self.values.phase[v] == phase => want(Val(v as u32)),
-                _ => {}
+            if inst.is_fold() {
+                inst.uses().filter(|&x| self.phase(x) == phase).for_each(&mut want);
+            }
+            if inst.traps() && self.values.phase[v] == phase {
+                want(Val(v as u32));
             }
         }
         for v in (0..wanted.len()).rev() {
-            if wanted[v] && !matches!(self.body.insts[v], Inst::Fold { .. }) {
+            if wanted[v] && !self.body.insts[v].is_fold() {
                 for used in self.operands(v) {
                     let used = used.0 as usize;
                     wanted[used] |= self.values.block[used] && !known[used];

@@ -1,6 +1,5 @@
 //! A kernel made ready to be launched.
 
-use super::analyse::registers;
 use super::attention::AttentionReady;
 use super::block_program::{ArgSpec, Nest};
 use super::buffer::{Arg, Report};
@@ -23,18 +22,14 @@ pub(super) enum Ready {
 impl Ready {
     /// Makes a kernel ready, or says what has no meaning in it.
     pub(super) fn new(kernel: &Kernel) -> Result<Ready, String> {
-        let args: Vec<ArgSpec> =
-            kernel.args.iter().map(|arg| ArgSpec { dtype: arg.dtype, mode: arg.mode }).collect();
+        let args = &kernel.args[..];
         Ok(match &kernel.kind {
             KernelKind::Loop(work) => {
-                let regs = registers(&work.body, &args)?;
-                let pieces = split(work, &regs);
-                Ready::Loop(pieces.iter().map(|piece| ready_loop(piece, &args)).collect::<Result<_, _>>()?)
+                let pieces = split(work, &work.body.types(args));
+                Ready::Loop(pieces.iter().map(|piece| ready_loop(piece, args)).collect::<Result<_, _>>()?)
             }
-            KernelKind::Contraction(work) => {
-                Ready::Contraction(Box::new(ContractionReady::new(work, &args)?))
-            }
-            KernelKind::Attention(work) => Ready::Attention(Box::new(AttentionReady::new(work, &args)?)),
+            KernelKind::Contraction(work) => Ready::Contraction(Box::new(ContractionReady::new(work, args)?)),
+            KernelKind::Attention(work) => Ready::Attention(Box::new(AttentionReady::new(work, args)?)),
         })
     }
 
@@ -59,7 +54,7 @@ impl Ready {
 }
 
 fn ready_loop(work: &Loop, args: &[ArgSpec]) -> Result<Nest, String> {
-    let folds = work.body.insts.iter().any(|inst| matches!(inst, Inst::Fold { .. }));
+    let folds = work.body.insts.iter().any(Inst::is_fold);
     let along = folds || !work.along.is_empty();
     let groups = if along { vec![work.dims.clone(), work.along.clone()] } else { vec![work.dims.clone()] };
     compile(&Source {

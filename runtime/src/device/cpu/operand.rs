@@ -35,7 +35,7 @@ fn panel_access(arg: usize, [batch, rows, columns]: Groups<'_>, pitch: u64) -> A
 
 /// The arguments `args` and one more.
 fn with(args: &[ArgSpec], dtype: DType, mode: Mode) -> Vec<ArgSpec> {
-    args.iter().copied().chain([ArgSpec { dtype, mode }]).collect()
+    args.iter().copied().chain([ArgSpec { dtype, len: u64::MAX, mode }]).collect()
 }
 
 /// The dtype of products of values of a type.
@@ -136,7 +136,7 @@ impl Side {
         args: &[ArgSpec],
         pitch: u64,
     ) -> Result<Side, String> {
-        let traps = operand.body.insts.iter().any(|inst| matches!(inst, Inst::Bounded { trap: Some(_), .. }));
+        let traps = operand.body.insts.iter().any(Inst::traps);
         if let Some(Inst::Load { access, guard: None }) = operand.body.insts.get(operand.value.0 as usize)
             && let (false, ScalarType::F32, Some(strided)) = (traps, reg, Strided::new(access, groups, args))
         {
@@ -291,6 +291,6 @@ pub(super) fn plain_store(
 ) -> Option<Strided> {
     let [Store { value: Val(value), access }] = stores else { return None };
     let plain = matches!(body.insts.get(*value as usize), Some(Inst::Acc { reg: ScalarType::F32 }));
-    let traps = body.insts.iter().any(|inst| matches!(inst, Inst::Bounded { trap: Some(_), .. }));
+    let traps = body.insts.iter().any(Inst::traps);
     if plain && !traps { Strided::new(access, groups, args) } else { None }
 }

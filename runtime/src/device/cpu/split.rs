@@ -3,7 +3,8 @@
 //! A condition that compares a position along one axis with a number is the same on either side of that number. Cut
 //! there, each piece has constant conditions, so its guards go away and `where` is one of its operands.
 
-use sx_artifact::kernel::{Access, Affine, Body, Const, Inst, Loop, ScalarType, Store, Val};
+use sx_artifact::kernel::affine::Comparison;
+use sx_artifact::kernel::{Affine, Const, Inst, Loop, ScalarType, Store, Val};
 use sx_artifact::scalar::ScalarFn;
 
 /// More pieces than this are not worth their launches.
@@ -11,15 +12,15 @@ const MOST: usize = 16;
 
 /// The pieces of `work`, together the same map; itself where nothing is gained.
 pub(super) fn split(work: &Loop, regs: &[ScalarType]) -> Vec<Loop> {
-    let traps = work.body.insts.iter().any(|inst| matches!(inst, Inst::Bounded { trap: Some(_), .. }));
+    let traps = work.body.insts.iter().any(Inst::traps);
     if !work.along.is_empty() || traps {
         // A trap's position counts the coordinates of the whole.
         return vec![work.clone()];
     }
     let mut pieces = vec![work.clone()];
     for axis in 0..work.dims.len() {
-        let mut cuts: Vec<u64> =
-            work.body.insts.iter().filter_map(|inst| cut(&work.body, inst, axis)).collect();
+        let comparisons = work.body.insts.iter().filter_map(|inst| Comparison::of(&work.body, inst));
+        let mut cuts: Vec<u64> = comparisons.filter_map(|comparison| comparison.changes_at(axis)).collect();
         cuts.retain(|&cut| cut > 0 && cut < work.dims[axis]);
         cuts.sort_unstable();
         cuts.dedup();
@@ -40,79 +41,17 @@ pub(super) fn split(work: &Loop, regs: &[ScalarType]) -> Vec<Loop> {
     pieces.iter().map(|piece| decided(piece, regs)).collect()
 }
 
-/// The affine integer and the number that a comparison compares, and whether the integer is on the left.
-fn compared<'a>(body: &'a Body, inst: &Inst) -> Option<(ScalarFn, &'a Affine, i64)> {
-    use ScalarFn::{Ge, Gt, Le, Lt};
-    let Inst::Call { f, args } = inst else { return None };
-    let number = |v: Val| match body.insts[v.0 as usize] {
-        Inst::Const(Const::I32(value)) => Some(i64::from(value)),
-        Inst::Const(Const::I64(value)) => Some(value),
-        _ => None,
-    };
-    let position = |v: Val| match &body.insts[v.0 as usize] {
-        Inst::Index { at, .. } => Some(at),
-        _ => None,
-    };
-    let &[a, b] = args.as_slice() else { return None };
-    let turned = match f {
-        Lt => Gt,
-        Le => Ge,
-        Gt => Lt,
-        Ge => Le,
-        _ => return None,
-    };
-    match (position(a), number(b), number(a), position(b)) {
-        (Some(at), Some(number), ..) => Some((*f, at, number)),
-        (.., Some(number), Some(at)) => Some((turned, at, number)),
-        _ => None,
-    }
-}
-
-/// Where along `axis` a comparison changes, if it follows no other axis, and that one upwards by one.
-fn cut(body: &Body, inst: &Inst, axis: usize) -> Option<u64> {
-    let (f, at, number) = compared(body, inst)?;
-    let alone = at.strides.iter().enumerate().all(|(i, &stride)| stride == i64::from(i == axis));
-    let first = match f {
-        // `offset + c < number` holds below the cut, `offset + c <= number` one further.
-        ScalarFn::Lt | ScalarFn::Ge => number.checked_sub(at.offset)?,
-        _ => number.checked_sub(at.offset)?.checked_add(1)?,
-    };
-    alone.then(|| u64::try_from(first).ok())?
-}
-
 /// The part of a map from `start` to `end` along an axis.
 fn narrowed(work: &Loop, axis: usize, start: u64, end: u64) -> Loop {
     let mut piece = work.clone();
     piece.dims[axis] = end - start;
     let shift = |at: &mut Affine| {
-        at.offset = at.offset.wrapping_add(at.strides[axis].wrapping_mul(start as i64));
+        // Exact: a valid program's offsets and strides reach less than 2^62.
+        at.offset += at.strides[axis] * start as i64;
     };
-    for inst in &mut piece.body.insts {
-        match inst {
-            Inst::Index { at, .. } | Inst::Load { access: Access { at, .. }, .. } => shift(at),
-            _ => {}
-        }
-    }
+    piece.body.insts.iter_mut().filter_map(Inst::affine_mut).for_each(shift);
     piece.stores.iter_mut().for_each(|store| shift(&mut store.access.at));
     piece
-}
-
-/// What a comparison is everywhere in `dims`, where it is the same everywhere.
-fn outcome(body: &Body, inst: &Inst, dims: &[u64]) -> Option<bool> {
-    let (f, at, number) = compared(body, inst)?;
-    let (mut low, mut high) = (at.offset, at.offset);
-    for (&stride, &size) in at.strides.iter().zip(dims) {
-        let reach = stride.checked_mul(i64::try_from(size.checked_sub(1)?).ok()?)?;
-        low = low.checked_add(reach.min(0))?;
-        high = high.checked_add(reach.max(0))?;
-    }
-    let holds = |value: i64| match f {
-        ScalarFn::Lt => value < number,
-        ScalarFn::Le => value <= number,
-        ScalarFn::Gt => value > number,
-        _ => value >= number,
-    };
-    (holds(low) == holds(high)).then(|| holds(low))
 }
 
 /// The map with its constant conditions decided.
@@ -122,8 +61,9 @@ fn decided(work: &Loop, regs: &[ScalarType]) -> Loop {
     let mut becomes: Vec<Val> = (0..regs.len() as u32).map(Val).collect();
     let mut known: Vec<Option<bool>> = vec![None; regs.len()];
     for v in 0..regs.len() {
-        renamed(&mut piece.body.insts[v], &becomes);
-        known[v] = outcome(&piece.body, &piece.body.insts[v], &piece.dims);
+        piece.body.insts[v].uses_mut().for_each(|value| *value = becomes[value.0 as usize]);
+        let comparison = Comparison::of(&piece.body, &piece.body.insts[v]);
+        known[v] = comparison.and_then(|comparison| comparison.outcome(&piece.dims));
         if let Some(value) = known[v] {
             piece.body.insts[v] = Inst::Const(Const::Bool(value));
             continue;
@@ -150,7 +90,7 @@ fn decided(work: &Loop, regs: &[ScalarType]) -> Loop {
             }
             Inst::Load { guard: guard @ Some(_), .. } => match guard.and_then(|g| known[g.0 as usize]) {
                 Some(true) => *guard = None,
-                Some(false) => piece.body.insts[v] = Inst::Const(zero(regs[v])),
+                Some(false) => piece.body.insts[v] = Inst::Const(Const::zero(regs[v])),
                 None => {}
             },
             _ => {}
@@ -160,29 +100,4 @@ fn decided(work: &Loop, regs: &[ScalarType]) -> Loop {
         *value = becomes[value.0 as usize];
     }
     piece
-}
-
-/// Replaces the values that an instruction uses.
-fn renamed(inst: &mut Inst, becomes: &[Val]) {
-    let rename = |v: &mut Val| *v = becomes[v.0 as usize];
-    match inst {
-        Inst::Const(_) | Inst::Index { .. } | Inst::Acc { .. } => {}
-        Inst::Load { access, guard } => {
-            access.gathered.iter_mut().for_each(|(v, _)| rename(v));
-            guard.iter_mut().for_each(rename);
-        }
-        Inst::Call { args, .. } => args.iter_mut().for_each(rename),
-        Inst::Convert { x, .. } | Inst::RoundBf16 { x } | Inst::Bounded { x, .. } | Inst::Fold { x, .. } => {
-            rename(x)
-        }
-    }
-}
-
-fn zero(reg: ScalarType) -> Const {
-    match reg {
-        ScalarType::F32 => Const::F32(0),
-        ScalarType::I32 => Const::I32(0),
-        ScalarType::I64 => Const::I64(0),
-        ScalarType::Bool => Const::Bool(false),
-    }
 }

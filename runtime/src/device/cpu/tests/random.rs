@@ -94,8 +94,8 @@ fn grow(random: &mut Random, build: &mut Build, values: &mut Values, folds: bool
                 ScalarType::F32 => {
                     *random.pick(&[Add, Sub, Mul, Maximum, Minimum, Neg, Abs, Floor, Ceil, Round, Tanh])
                 }
-                ScalarType::Bool => *random.pick(&[And, Or, Not, Maximum]),
-                _ => *random.pick(&[Add, Sub, Mul, Div, Mod, Maximum, Minimum, Neg, Abs, Round]),
+                ScalarType::Bool => *random.pick(&[And, Or, Not]),
+                _ => *random.pick(&[Add, Sub, Mul, Div, Mod, Maximum, Minimum, Neg, Abs]),
             };
             let args: Vec<Val> = (0..f.arity()).map(|_| pick(random, build, reg)).collect();
             (build.call(f, &args), reg)
