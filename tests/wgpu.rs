@@ -140,7 +140,7 @@ fn check(cases: Vec<Case>) {
     let generated = generate(&program).unwrap();
     let bytes = generated.memory;
     let files = Memory(generated.files);
-    let want: Vec<Vec<Data>> = cases.iter().map(|case| meaning(case)).collect();
+    let want: Vec<Vec<Data>> = cases.iter().map(meaning).collect();
     let inputs: Vec<&Tensor> = cases.iter().flat_map(|case| &case.inputs).collect();
     let mut wrong = vec![];
     for (way, device) in ways() {
