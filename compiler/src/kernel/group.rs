@@ -9,7 +9,7 @@ use super::lower::{Lowered, Retry, lower};
 use crate::ir::{Graph, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
-use sx_artifact::kernel::{Body, Inst, KernelKind};
+use sx_artifact::kernel::Inst;
 
 /// How often grouping begins anew with what was found to be missing. It nearly always ends after two rounds; the kernels
 /// of any round are right.
@@ -229,16 +229,7 @@ fn storable(graph: &Graph, analysis: &Analysis<'_>, root: Value, wanted: Value) 
 fn reads_once(lowered: &Lowered, value: Value, analysis: &Analysis<'_>) -> bool {
     let is_value =
         |arg: u32| lowered.reads.get(arg as usize).is_some_and(|&read| analysis.storage(read) == value);
-    let loads = bodies(&lowered.kernel.kind).into_iter().flat_map(|body| &body.insts);
-    loads.filter(|inst| matches!(inst, Inst::Load { access, .. } if is_value(access.arg))).count() == 1
-}
-
-fn bodies(kind: &KernelKind) -> Vec<&Body> {
-    match kind {
-        KernelKind::Loop(l) => vec![&l.body],
-        KernelKind::Contraction(c) => vec![&c.lhs.body, &c.rhs.body, &c.epilogue],
-        KernelKind::Attention(a) => {
-            vec![&a.query.body, &a.key.body, &a.value.body, &a.score.body, &a.epilogue]
-        }
-    }
+    let sections = lowered.kernel.sections();
+    let accesses = sections.iter().flat_map(|section| &section.body.insts).filter_map(Inst::access);
+    accesses.filter(|access| is_value(access.arg)).count() == 1
 }

@@ -2,8 +2,7 @@
 
 use super::{About, Fault, Rules, Tolerance, Trap, region, shape};
 use crate::ir::op::{Attention, Matmul};
-use crate::ir::{Dim, Domain, Graph, Op, Type};
-use std::sync::Arc;
+use crate::ir::{Dim, Domain, Type};
 use sx_artifact::dtype::DType;
 use sx_artifact::tensor::{Data, Tensor};
 
@@ -63,9 +62,4 @@ fn softmax(scores: &Tensor, zero_hidden_rows: bool) -> Tensor {
         weights.extend(powers.iter().map(|power| (power / total) as f32));
     }
     Tensor::new(scores.shape(), weights.into())
-}
-
-/// The operation that `passes::attention` records.
-pub fn attention(score: Arc<Graph>, zero_hidden_rows: bool) -> Op {
-    Op::Attention(Attention { score, zero_hidden_rows })
 }

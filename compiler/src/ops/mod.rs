@@ -29,7 +29,6 @@ pub mod region;
 pub mod verify;
 pub mod walk;
 
-pub use attention::attention;
 pub use broadcast::broadcast_shape;
 pub use build::Builder;
 pub use fault::{Fault, Operand};

@@ -6,7 +6,7 @@
 
 use super::rewrite::{Rewrite, rewrite};
 use crate::ir::{Graph, Node, NodeId, Op, Origin, OriginId, Output, Type, Value, op};
-use crate::ops::{self, Builder};
+use crate::ops::Builder;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use sx_artifact::dtype::DType;
@@ -242,7 +242,10 @@ fn record(work: &mut Rewrite<'_>, node: &Node, found: &Found) -> Vec<Value> {
     let score = Arc::new(region(work.old, found));
     let operands = [found.query, found.key, found.value].into_iter().chain(found.others.iter().copied());
     let args: Vec<Value> = operands.map(|operand| work.value(operand)).collect();
-    vec![work.at(node).trusted(ops::attention(score, found.zero_hidden_rows), &args)]
+    vec![
+        work.at(node)
+            .trusted(Op::Attention(op::Attention { score, zero_hidden_rows: found.zero_hidden_rows }), &args),
+    ]
 }
 
 /// The scores as a region of the products and the other operands.

@@ -2,8 +2,8 @@
 //!
 //! A root's operands are evaluated where they are needed, at positions affine in the kernel's coordinates,
 //! until stored values are reached, which are loaded. Meeting a reduction makes the kernel a `Loop` with
-//! `along` coordinates, meeting a matrix product makes it a `Contraction` (or, behind a softmax, an
-//! `Attention`) whose epilogue is what stood between. Where that cannot be, the walk says what has to change
+//! `along` coordinates, meeting a matrix product makes it a `Contraction`, and meeting an attention an
+//! `Attention`, whose epilogue is what stood between. Where that cannot be, the walk says what has to change
 //! ([`Retry`]): a value that must be stored by a kernel of its own, or a coordinate that must be two.
 //!
 //! [`Lowering`] is the walk, with an arm for each operation; `source` is where it ends, `movement` where it only
